@@ -215,8 +215,9 @@ static void by_trio(double epsilon, uint64_t steps, int number, double w[ALL])
     for (int k = 0; k < PARTIES; k++) {
         if (k < 2)
             (void)snprintf(port[k], sizeof port[k], "%d", 16100 + 2 * (number % 300) + k);
-        o.party[k] = (dp_silo_trio_party){"127.0.0.1", k < 2 ? port[k] : NULL,
-                                          dp_identity_fingerprint(identity[k])};
+        o.party[k] = (dp_silo_trio_party){.host = "127.0.0.1",
+                                          .port = k < 2 ? port[k] : NULL,
+                                          .fingerprint = dp_identity_fingerprint(identity[k])};
         sides[k].terms = &t;
         sides[k].opts = &o;
     }

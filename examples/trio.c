@@ -55,8 +55,11 @@ int main(int argc, char **argv)
     for (int k = 0; k < 3 && !bad; k++) {
         bad = dp_identity_new(names[k], &who[k], &err) != DP_OK;
         (void)snprintf(port[k % 2], sizeof port[0], "%.10s%d", argv[2], k % 2);
-        opts.party[k] = (dp_silo_trio_party){"127.0.0.1", k < 2 ? port[k] : NULL,
-                                             bad ? NULL : dp_identity_fingerprint(who[k])};
+        opts.party[k] = (dp_silo_trio_party){.host = "127.0.0.1",
+                                             .port = k < 2 ? port[k] : NULL,
+                                             .fingerprint =
+                                                 bad ? NULL : dp_identity_fingerprint(who[k]),
+                                             .name = names[k]};
     }
     if (bad)
         return fprintf(stderr, "trio: %s\n", err.text), 1;

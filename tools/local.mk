@@ -2,7 +2,7 @@
 dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic tests/tools/check-resume \
   tests/tools/check-bounds tests/tools/check-contrib tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
-  tests/tools/check-program tests/tools/check-serve tests/tools/check-silo tests/tools/check-silo-columns
+  tests/tools/check-program tests/tools/check-serve tests/tools/check-silo tests/tools/check-silo-columns tests/tools/check-silo-trio
 dist_check_SCRIPTS += tests/tools/check-inputs
 dist_check_SCRIPTS += tests/tools/check-leaks tests/tools/check-faults
 TESTS += $(dist_check_SCRIPTS)
@@ -41,9 +41,9 @@ tacit_SOURCES += %D%/closeness.c %D%/closeness.h %D%/combining.c %D%/combining.h
 tacit_LDADD += $(GSL_LIBS)
 man1_MANS += doc/man/tacit-combine.1 doc/man/tacit-synth.1
 if SERVE
-tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/silo.h %D%/silo-columns.c \
+tacit_SOURCES += %D%/load-program.c %D%/load-program.h %D%/records.c %D%/records.h %D%/silo.h %D%/silo-coefficients.c %D%/silo-columns.c \
   %D%/silo-columns.h %D%/silo-columns-run.c %D%/silo-plan.c \
-  %D%/silo-relay.c %D%/silo-run.c %D%/silo-simulate.c %D%/silo-tell.c %D%/tacit-ask.c \
+  %D%/silo-relay.c %D%/silo-run.c %D%/silo-simulate.c %D%/silo-tell.c %D%/silo-trio.c %D%/silo-trio.h %D%/silo-trio-run.c %D%/tacit-ask.c \
   %D%/tacit-keys.c %D%/tacit-party.c %D%/tacit-program.c %D%/tacit-serve.c %D%/tacit-share.c %D%/tacit-silo.c
 tacit_CPPFLAGS += -DTACIT_SERVE
 tacit_LDADD += libtacit-serve.la

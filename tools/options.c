@@ -63,6 +63,7 @@ settings settings_none(void)
                       .largest = NAN,
                       .connections = NAN,
                       .parts = NAN,
+                      .residual_most = NAN,
                       .step = NAN,
                       .ridge = NAN,
                       .twins = NAN,

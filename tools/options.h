@@ -82,6 +82,8 @@ typedef struct settings {
     const char *folder, *clients; /* of a mailbox; borrowed likewise */
     double letters, total, largest, connections;
     text_list owners, held, row_most, addend_most;
+    text_list rows_of, at; /* of three parties */
+    double residual_most;
     const char *ids, *id_column; /* of columns at two owners; borrowed likewise */
     double step, ridge;
     bool tell_coefficients;

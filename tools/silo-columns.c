@@ -9,8 +9,11 @@
 #include "tools/silo-columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tools/table-source.h"
 
 enum { MOST_HELD = 4096 };
 
@@ -18,8 +21,7 @@ static const double most_bound = 1e100; /* its square is a number, and one over 
 
 /* ---- OWNER=TEXT ---- */
 
-/* What is said of owner k in a list of OWNER=TEXT; NULL: nothing. */
-static const char *said_of(const text_list *list, const char *owner)
+const char *silo_said_of(const text_list *list, const char *owner)
 {
     const size_t n = strlen(owner);
     for (size_t k = 0; k < list->n; k++)
@@ -28,9 +30,8 @@ static const char *said_of(const text_list *list, const char *owner)
     return NULL;
 }
 
-/* Each text is of one of the owners, and none has two. */
-static bool check_list(const char *name, const text_list *list, size_t n,
-                       const dp_silo_owner *owners, message *why)
+bool silo_check_list(const char *name, const text_list *list, size_t n, const dp_silo_owner *owners,
+                     message *why)
 {
     for (size_t k = 0; k < list->n; k++) {
         const size_t length = strcspn(list->value[k], "=");
@@ -39,19 +40,19 @@ static bool check_list(const char *name, const text_list *list, size_t n,
                           strncmp(owners[of].name, list->value[k], length) != 0))
             of++;
         if (of == n || list->value[k][length] == '\0')
-            return complain(why, "--%s is '%.60s'; give OWNER=..., with an owner of --owner", name,
+            return complain(why, "--%s is '%.60s'; give OWNER=..., with an owner of the plan", name,
                             list->value[k]);
-        if (said_of(list, owners[of].name) != list->value[k] + length + 1)
+        if (silo_said_of(list, owners[of].name) != list->value[k] + length + 1)
             return complain(why, "--%s is given twice for %s; once for each owner is enough", name,
                             owners[of].name);
     }
     return true;
 }
 
-static bool bound_of(const char *name, const text_list *list, const char *owner, double *bound,
-                     message *why)
+bool silo_bound_of(const char *name, const text_list *list, const char *owner, double *bound,
+                   message *why)
 {
-    const char *text = said_of(list, owner);
+    const char *text = silo_said_of(list, owner);
     if (text != NULL && (!options_number(text, bound) || !(*bound > 0 && *bound <= most_bound)))
         return complain(why,
                         "--%s of %s is '%.60s'; give a number above 0, at most %g, as in --%s %s=2",
@@ -69,8 +70,8 @@ static char *without_blanks(char *text)
     return text;
 }
 
-static dp_status make_part(const dp_formula *f, const char *held, const dp_formula_part **part,
-                           dp_error *err)
+dp_status silo_make_part(const dp_formula *f, const char *held, const dp_formula_part **part,
+                         dp_error *err)
 {
     const char **names = malloc(MOST_HELD * sizeof *names);
     char *copy = strdup(held), *left = NULL;
@@ -98,18 +99,21 @@ static bool reads(const dp_formula_part *p, const char *column)
     return false;
 }
 
-/* All that the formula reads is of one owner, and nothing of both. */
-static bool check_parts(const dp_formula *f, const silo_columns *c, message *why)
+bool silo_check_parts(const dp_formula *f, size_t n, const dp_formula_part *const *part,
+                      message *why)
 {
-    size_t n;
-    const dp_column *all = dp_formula_columns(f, DP_FORMULA_FIT, &n);
-    for (size_t k = 0; k < n; k++) {
-        const bool first = reads(c->part[0], all[k].name), other = reads(c->part[1], all[k].name);
+    size_t columns;
+    const dp_column *all = dp_formula_columns(f, DP_FORMULA_FIT, &columns);
+    for (size_t k = 0; k < columns; k++) {
+        size_t holders = 0;
+        for (size_t i = 0; i < n; i++)
+            holders += part[i] != NULL && reads(part[i], all[k].name);
         if (all[k].kind == DP_COLUMN_UNIT)
             continue;
-        if (first && other)
-            return complain(why, "both owners have %.100s; let one of them hold it", all[k].name);
-        if (!first && !other)
+        if (holders > 1)
+            return complain(why, "%s owners have %.100s; let one of them hold it",
+                            n > SILO_SIDES ? "several" : "both", all[k].name);
+        if (holders == 0)
             return complain(why,
                             "nobody has %.100s, which the formula reads; name it in --held of an "
                             "owner, or leave it out of the formula",
@@ -123,7 +127,7 @@ static bool make_parts(const silo_job *j, const char *const held[SILO_SIDES], si
 {
     dp_error err = {DP_OK, ""};
     for (int k = 0; k < SILO_SIDES; k++) {
-        dp_status status = make_part(j->m.formula, held[k], &c->part[k], &err);
+        dp_status status = silo_make_part(j->m.formula, held[k], &c->part[k], &err);
         if (status != DP_OK)
             return complain(why, "%s", err.text[0] != '\0' ? err.text : dp_status_text(status));
         c->terms.held[k] = held[k];
@@ -132,7 +136,7 @@ static bool make_parts(const silo_job *j, const char *const held[SILO_SIDES], si
             c->terms.outcome = (size_t)k;
     }
     c->terms.logistic = c->part[0]->logistic;
-    return check_parts(j->m.formula, c, why);
+    return silo_check_parts(j->m.formula, SILO_SIDES, c->part, why);
 }
 
 void silo_columns_free(silo_columns *c)
@@ -144,7 +148,7 @@ void silo_columns_free(silo_columns *c)
 
 /* ---- bounds and steps ---- */
 
-static double usual_norm(const dp_formula_part *p, bool noisy)
+double silo_usual_norm(const dp_formula_part *p, bool noisy)
 {
     double squares = 0;
     for (size_t k = 0; k < p->n; k++) {
@@ -167,11 +171,11 @@ static bool find_bounds(const settings *s, bool noisy, const dp_silo_owner *owne
                         message *why)
 {
     for (int k = 0; k < SILO_SIDES; k++) {
-        c->terms.row_most[k] = usual_norm(c->part[k], noisy);
+        c->terms.row_most[k] = silo_usual_norm(c->part[k], noisy);
         c->terms.addend_most[k] = usual_addend(c->part[k], noisy);
-        if (!bound_of("row-most", &s->row_most, owners[k].name, &c->terms.row_most[k], why) ||
-            !bound_of("addend-most", &s->addend_most, owners[k].name, &c->terms.addend_most[k],
-                      why))
+        if (!silo_bound_of("row-most", &s->row_most, owners[k].name, &c->terms.row_most[k], why) ||
+            !silo_bound_of("addend-most", &s->addend_most, owners[k].name, &c->terms.addend_most[k],
+                           why))
             return false;
     }
     return true;
@@ -179,19 +183,29 @@ static bool find_bounds(const settings *s, bool noisy, const dp_silo_owner *owne
 
 /* Squares of rows so long never grow by steps up to 2 over their curvature; three quarters of that
  * are taken. */
-static void find_steps(const settings *s, bool noisy, dp_silo_columns *c)
+silo_steps silo_find_steps(const settings *s, bool noisy, bool logistic, double squares)
 {
     enum { USUAL_NOISY = 20, USUAL = 1000 };
-    const double rows = c->row_most[0] * c->row_most[0] + c->row_most[1] * c->row_most[1];
-    c->ridge = isnan(s->ridge) ? 0 : s->ridge;
-    c->steps = isnan(s->steps) ? (noisy ? USUAL_NOISY : USUAL) : (uint64_t)s->steps;
-    c->step = isnan(s->step) ? 1.5 / ((c->logistic ? .25 : 1) * rows + c->ridge) : s->step;
+    const double ridge = isnan(s->ridge) ? 0 : s->ridge;
+    return (silo_steps){
+        .steps = isnan(s->steps) ? (noisy ? USUAL_NOISY : USUAL) : (uint64_t)s->steps,
+        .step = isnan(s->step) ? 1.5 / ((logistic ? .25 : 1) * squares + ridge) : s->step,
+        .ridge = ridge};
+}
+
+static void find_steps(const settings *s, bool noisy, dp_silo_columns *c)
+{
+    const double squares = c->row_most[0] * c->row_most[0] + c->row_most[1] * c->row_most[1];
+    const silo_steps found = silo_find_steps(s, noisy, c->logistic, squares);
+    c->steps = found.steps;
+    c->step = found.step;
+    c->ridge = found.ridge;
 }
 
 /* ---- plans ---- */
 
 /* The list of common people is told, so that no value may say who is in it. */
-static bool check_rows(const silo_job *j, message *why)
+bool silo_check_rows(const silo_job *j, message *why)
 {
     if (dp_schema_csv(j->m.schema)->drop_missing)
         return complain(why, "the schema says missing = drop, and of a regression over columns the "
@@ -211,14 +225,14 @@ bool silo_columns_said(const silo_job *j, size_t n, const dp_silo_owner *owners,
         return complain(why, "columns are of two owners; give --owner twice");
     if (s->priors != NULL)
         return complain(why, "a regression over columns has no priors; give --ridge instead");
-    if (!check_rows(j, why))
+    if (!silo_check_rows(j, why))
         return false;
-    if (!check_list("held", &s->held, n, owners, why) ||
-        !check_list("row-most", &s->row_most, n, owners, why) ||
-        !check_list("addend-most", &s->addend_most, n, owners, why))
+    if (!silo_check_list("held", &s->held, n, owners, why) ||
+        !silo_check_list("row-most", &s->row_most, n, owners, why) ||
+        !silo_check_list("addend-most", &s->addend_most, n, owners, why))
         return false;
     for (int k = 0; k < SILO_SIDES; k++)
-        if ((held[k] = said_of(&s->held, owners[k].name)) == NULL)
+        if ((held[k] = silo_said_of(&s->held, owners[k].name)) == NULL)
             return complain(why,
                             "which columns has %s? give --held %s=COLUMN,..., and the same of the "
                             "other owner",
@@ -231,12 +245,47 @@ bool silo_columns_said(const silo_job *j, size_t n, const dp_silo_owner *owners,
     return true;
 }
 
+/* ---- what runs share ---- */
+
+dp_status silo_find_self(silo_job *j, size_t *self)
+{
+    const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
+    for (*self = 0; *self < o->n_owners; ++*self)
+        if (strcmp(o->owners[*self].key, dp_silo_key_public(j->key)) == 0)
+            return DP_OK;
+    (void)snprintf(j->m.err.text, sizeof j->m.err.text,
+                   "--key is the key of none of the plan's owners; give the one that the plan has");
+    return DP_ENAME;
+}
+
+dp_status silo_read_table(silo_job *j, const char *path, const dp_formula_part *p, bool with_ids,
+                          dp_table **table)
+{
+    const settings *s = &j->m.said;
+    dp_column *columns = calloc(p->n_columns + 1, sizeof *columns);
+    dp_csv_options o = *dp_schema_csv(j->m.schema);
+    if (columns == NULL)
+        return DP_ENOMEM;
+    memcpy(columns, p->columns, p->n_columns * sizeof *columns);
+    columns[p->n_columns] = (dp_column){.name = s->id_column, .kind = DP_COLUMN_UNIT};
+    o.threads = isnan(s->threads) ? 1 : (size_t)s->threads;
+    o.scratch = s->scratch;
+    o.max_bytes = SIZE_MAX;
+    o.unit_texts = with_ids;
+    dp_status status =
+        table_read(path, s->query, &o, p->n_columns + with_ids, columns, table, &j->m.err);
+    free(columns);
+    return status;
+}
+
+/* ---- a plan that was loaded ---- */
+
 int silo_columns_planned(const silo_job *j, silo_columns *c)
 {
     message why = {""};
     const dp_silo_columns *planned = dp_silo_plan_opts(j->plan)->columns;
     *c = (silo_columns){.part = {NULL}};
-    if (!check_rows(j, &why) || !make_parts(j, planned->held, c, &why))
+    if (!silo_check_rows(j, &why) || !make_parts(j, planned->held, c, &why))
         return silo_refuse(j, EXIT_REFUSED, why.text);
     bool same = c->terms.outcome == planned->outcome && c->terms.logistic == planned->logistic;
     for (int k = 0; k < SILO_SIDES; k++)

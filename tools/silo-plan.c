@@ -11,7 +11,7 @@
 
 #include "tools/json.h"
 #include "tools/new-file.h"
-#include "tools/silo-columns.h"
+#include "tools/silo-trio.h"
 
 /* ---- keys ---- */
 
@@ -112,16 +112,24 @@ bool silo_check_budget(const settings *s, message *why)
     return true;
 }
 
-/* Options that are of columns, or of rows, alone. */
+/* Options that are of columns, of three parties, or of neither, alone. */
 static bool check_scheme(const settings *s, message *why)
 {
-    const bool of_columns = s->held.n > 0 || s->row_most.n > 0 || s->addend_most.n > 0 ||
-                            s->ids != NULL || !isnan(s->steps) || !isnan(s->step) ||
-                            !isnan(s->ridge) || s->tell_coefficients;
+    const dp_silo_scheme *scheme = silo_scheme(s->scheme);
+    const bool of_regression = s->held.n > 0 || s->row_most.n > 0 || s->addend_most.n > 0 ||
+                               s->ids != NULL || !isnan(s->steps) || !isnan(s->step) ||
+                               !isnan(s->ridge) || s->tell_coefficients;
+    const bool of_three = s->rows_of.n > 0 || !isnan(s->residual_most);
     const bool of_rows = !isnan(s->rounds) || !isnan(s->dropouts) || !isnan(s->colluders);
-    if (silo_scheme(s->scheme)->by_columns ? of_rows : of_columns)
+    const bool regression = scheme->by_columns || scheme->shared;
+    if (of_three && !scheme->shared)
         return complain(why,
-                        silo_scheme(s->scheme)->by_columns
+                        "--rows and --residual-most are of three parties, and scheme %s is not; "
+                        "leave them out, or take scheme trio+dp",
+                        s->scheme);
+    if (regression ? of_rows : of_regression)
+        return complain(why,
+                        regression
                             ? "--rounds, --dropouts and --colluders are of owners of rows, and "
                               "scheme %s is of columns; leave them out"
                             : "--held, --ids, --steps, --step, --ridge, --row-most, --addend-most "
@@ -173,28 +181,28 @@ static double or_zero(double value)
 }
 
 dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_owner *owners,
-                         const dp_silo_columns *columns)
+                         const dp_silo_opts *of)
 {
     const settings *s = &j->m.said;
     const dp_fit_source source = {.formula = dp_formula_text(j->m.formula),
                                   .family = dp_formula_family(j->m.formula),
                                   .schema = dp_schema_text(j->m.schema),
                                   .priors = j->m.priors};
-    const dp_silo_opts o = {.name = name,
-                            .scheme = s->scheme,
-                            .model = columns == NULL ? j->m.model : NULL,
-                            .columns = columns,
-                            .source = &source,
-                            .n_owners = n,
-                            .owners = owners,
-                            .epsilon = or_zero(s->epsilon),
-                            .delta = or_zero(s->delta),
-                            .rounds = (uint64_t)or_zero(s->rounds),
-                            .local_steps = (uint64_t)or_zero(s->local_steps),
-                            .colluders = (size_t)or_zero(s->colluders),
-                            .trusting = s->colluders == 0,
-                            .dropouts = (size_t)or_zero(s->dropouts),
-                            .most_records = (uint64_t)or_zero(s->records)};
+    dp_silo_opts o = *of;
+    o.name = name;
+    o.scheme = s->scheme;
+    o.model = o.columns == NULL && o.trio == NULL ? j->m.model : NULL;
+    o.source = &source;
+    o.n_owners = n;
+    o.owners = owners;
+    o.epsilon = or_zero(s->epsilon);
+    o.delta = or_zero(s->delta);
+    o.rounds = (uint64_t)or_zero(s->rounds);
+    o.local_steps = (uint64_t)or_zero(s->local_steps);
+    o.colluders = (size_t)or_zero(s->colluders);
+    o.trusting = s->colluders == 0;
+    o.dropouts = (size_t)or_zero(s->dropouts);
+    o.most_records = (uint64_t)or_zero(s->records);
     return dp_silo_plan_new(&o, &j->plan, &j->m.err);
 }
 
@@ -232,6 +240,29 @@ static bool check_unit(const silo_job *j, message *why)
     return true;
 }
 
+/* Makes it of what the scheme is of. */
+static int make_plan(silo_job *j, const dp_silo_owner *owners)
+{
+    message why = {""};
+    const settings *s = &j->m.said;
+    const dp_silo_scheme *scheme = silo_scheme(s->scheme);
+    silo_columns c = {.part = {NULL}};
+    silo_trio t = {.all = NULL};
+    dp_silo_opts of = {.columns = scheme->by_columns ? &c.terms : NULL,
+                       .trio = scheme->shared ? &t.terms : NULL};
+    bool good = true;
+    if (scheme->by_columns)
+        good = silo_columns_said(j, s->owners.n, owners, &c, &why);
+    else if (scheme->shared)
+        good = silo_trio_said(j, s->owners.n, owners, &t, &why);
+    memcpy(of.trio_held, t.held, sizeof of.trio_held);
+    const int end = good ? silo_failed(j, silo_make_plan(j, s->name, s->owners.n, owners, &of))
+                         : silo_refuse(j, EXIT_USAGE, why.text);
+    silo_columns_free(&c);
+    silo_trio_free(&t);
+    return end;
+}
+
 static int plan(silo_job *j)
 {
     message why = {""};
@@ -243,17 +274,11 @@ static int plan(silo_job *j)
     int end = modelling_open(&j->m);
     if (end != EXIT_CERTIFIED)
         return end;
-    const bool by_columns = silo_scheme(s->scheme)->by_columns;
-    if ((!by_columns && !check_unit(j, &why)) ||
+    const dp_silo_scheme *scheme = silo_scheme(s->scheme);
+    if ((!scheme->by_columns && !scheme->shared && !check_unit(j, &why)) ||
         !new_file_check(s->out, "owners may have signed it", &why))
         return silo_refuse(j, EXIT_REFUSED, why.text);
-    silo_columns c = {.part = {NULL}};
-    if (by_columns && !silo_columns_said(j, s->owners.n, owners, &c, &why))
-        end = silo_refuse(j, EXIT_USAGE, why.text);
-    if (end == EXIT_CERTIFIED)
-        end = silo_failed(
-            j, silo_make_plan(j, s->name, s->owners.n, owners, by_columns ? &c.terms : NULL));
-    silo_columns_free(&c);
+    end = make_plan(j, owners);
     if (end == EXIT_CERTIFIED)
         end = silo_write_plan(j, s->out);
     if (end != EXIT_CERTIFIED)
@@ -283,13 +308,17 @@ const command silo_plan = {
     "tacit silo plan FORMULA --schema FILE --name NAME --scheme NAME --owner NAME=KEY ...\n"
     "    --epsilon E --delta D --out FILE [options]\n"
     "tacit silo plan FORMULA --scheme columns+dp --held OWNER=COLUMN,... --held OWNER=COLUMN,... "
-    "...\n\n"
+    "...\n"
+    "tacit silo plan FORMULA --scheme trio+dp --held OWNER=COLUMN,... | --rows OWNER=N ...\n\n"
     "The model is written as for tacit fit; no records are read.  What each owner's process will\n"
     "run is worked out and checked: nothing can be seen by somebody whom it is not of, but noisy\n"
     "sums and what a clause of the scheme names.  The plan is text, and says all of that.\n\n"
     "With the schemes columns+dp and columns two owners have columns of the same people.  --held\n"
     "says which of the schema's columns are whose; the formula has plain terms and the family\n"
-    "gaussian or bernoulli.  Columns are scaled by the schema's ranges, never by records.",
+    "gaussian or bernoulli.  Columns are scaled by the schema's ranges, never by records.\n\n"
+    "With the schemes trio+dp and trio such a regression, the logistic one itself, is taken in\n"
+    "shares at three parties: owners of columns (--held) or of rows of one table (--rows), and\n"
+    "those that only help.  Any two of the three together know all rows.",
     "tacit silo plan 'use ~ age + urban + (1 | district)' --family bernoulli \\\n"
     "    --schema contraception.schema --epsilon 2 --delta 1e-4 --name joint --scheme secagg+dp "
     "\\\n"

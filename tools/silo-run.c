@@ -16,7 +16,7 @@
 #include "tools/json.h"
 #include "tools/new-file.h"
 #include "tools/payer.h"
-#include "tools/silo-columns.h"
+#include "tools/silo-trio.h"
 #include "tools/table-source.h"
 #include "tools/tell-fit.h"
 #include "tools/watch.h"
@@ -45,15 +45,16 @@ static bool check(const settings *s, message *why)
         const char *remedy;
     } needed[] = {
         {s->key != NULL, "whose process is this? give --key FILE; tacit silo keys makes it"},
-        {s->data != NULL || s->ledger != NULL,
+        {s->data != NULL || s->ledger != NULL || s->at.n > 0,
          "which table? give --data FILE, or --ledger LEDGER and --name NAME of a data set whose "
          "file the ledger knows"},
-        {s->data != NULL || s->name != NULL,
+        {s->data != NULL || s->name != NULL || s->at.n > 0,
          "which data set of the ledger? give --name, or --data with its file"},
         {s->ledger != NULL || s->name == NULL,
          "--name is of a data set in a ledger; give --ledger, too"},
-        {s->mailbox != NULL, "where are letters left? give --mailbox, a folder that all "
-                             "owners reach, or https://HOST/PATH"},
+        {s->mailbox != NULL || s->at.n > 0,
+         "where are letters left? give --mailbox, a folder that all owners reach, or "
+         "https://HOST/PATH; of a plan of three parties give --at"},
         {(s->certificate == NULL) == (s->certificate_key == NULL),
          "--certificate goes with its --certificate-key; give both, or none"},
         {on_server(s->mailbox) || (s->certificate == NULL && s->authorities == NULL),
@@ -61,7 +62,7 @@ static bool check(const settings *s, message *why)
          "out"},
         {s->state != NULL, "--state is missing; give a folder of this owner alone for what must "
                            "outlive a crash, as in --state joint.state"},
-        {s->out != NULL, "--out is missing; give the file in which the fit is kept"},
+        {s->out != NULL || s->at.n > 0, "--out is missing; give the file in which the fit is kept"},
         {s->audit == NULL || s->out == NULL || strcmp(s->audit, s->out) != 0,
          "--audit and --out are one file; give each its own"},
         {s->state == NULL || s->mailbox == NULL || strcmp(s->state, s->mailbox) != 0,
@@ -93,12 +94,20 @@ static int open_plan(owner_run *r)
     const dp_silo_opts *o = dp_silo_plan_opts(j->plan);
     if (o->source == NULL)
         return silo_refuse(j, EXIT_REFUSED,
-                           o->columns != NULL
+                           o->trio != NULL
+                               ? "this plan of three parties was made in C, and has no formula by "
+                                 "which they are read; run it by dp_silo_run_trio"
+                           : o->columns != NULL
                                ? "this plan of columns was made in C, and has no formula by which "
                                  "they are read; run it by dp_silo_run_columns"
                                : "this plan is of a model in C, which has no formula by which "
                                  "records are read; run it by dp_silo_run");
-    if (o->columns == NULL && j->m.said.id_column != NULL)
+    if (o->trio == NULL && (j->m.said.at.n > 0 || j->m.said.listen != NULL))
+        return silo_refuse(
+            j, EXIT_USAGE,
+            "--at and --listen are of a plan of three parties, and this one's owners "
+            "leave letters; leave them out, and give --mailbox");
+    if (o->columns == NULL && o->trio == NULL && j->m.said.id_column != NULL)
         return silo_refuse(j, EXIT_USAGE,
                            "--id is of a plan of columns, and this is one of rows; leave it out");
     const dp_silo_run_opts allowed = {.key = j->key, .policy = j->m.said.policy};
@@ -213,11 +222,14 @@ static int work(owner_run *r)
     int end = open_plan(r);
     if (end != EXIT_CERTIFIED)
         return end;
-    if (!new_file_check(s->out, "a fit that was paid for cannot be had again", &why) ||
+    if ((s->out != NULL &&
+         !new_file_check(s->out, "a fit that was paid for cannot be had again", &why)) ||
         !payer_open(&r->who, s, &why))
         return silo_refuse(&r->j, EXIT_REFUSED, why.text);
     if (dp_silo_plan_opts(r->j.plan)->columns != NULL)
         return silo_columns_run(&r->j, &r->who);
+    if (dp_silo_plan_opts(r->j.plan)->trio != NULL)
+        return silo_trio_run(&r->j, &r->who);
     dp_status status = fit(r);
     return status == DP_OK ? tell(r) : give_up(r, status);
 }
@@ -254,7 +266,11 @@ const command silo_run = {
     "Of a plan of columns --id names the column that says whose a row is.  Each owner first "
     "learns\n"
     "how many people the other has, and which of its own; --out is a JSON file of this owner's\n"
-    "coefficients, in the scale of the table.",
+    "coefficients, in the scale of the table.\n\n"
+    "Of a plan of three parties --at says where the first two are reached, in place of\n"
+    "--mailbox; the keys in the plan are those that they must show.  A party without records\n"
+    "gives no --data.  It does not go on after it has ended: all three begin anew where nothing\n"
+    "was opened, and else not at all.",
     "tacit silo run joint.plan --key north.key --data north.csv --mailbox /mnt/letters \\\n"
     "    --state north.state --policy site.policy --audit north.audit --out joint.fit",
     run_run};
@@ -289,7 +305,7 @@ static void status_json(const silo_job *j, const dp_silo_kept *kept, const dp_si
     if (s->state != NULL) {
         json_truth(&out, "kept", kept->begun);
         json_text(&out, "changed", kept->begun ? time_text(kept->changed, when) : NULL);
-        if (kept->begun) {
+        if (kept->begun && !kept->once) {
             json_text(&out, "owner", o->owners[kept->owner].name);
             json_count(&out, "sums", kept->sums);
             json_count(&out, "planned", kept->planned);
@@ -312,7 +328,13 @@ static void tell_kept(const silo_job *j, const dp_silo_kept *kept)
     if (kept->sums > 0)
         (void)snprintf(how_far, sizeof how_far, "in %s %llu of %llu", what,
                        (unsigned long long)kept->sums, (unsigned long long)kept->planned);
-    if (!kept->keeps)
+    if (kept->once && kept->begun)
+        (void)printf("This plan was run from %s at %s UTC, and is not run again.\n", state,
+                     time_text(kept->changed, when));
+    else if (kept->once)
+        (void)printf(
+            "Nothing of this plan was opened from %s: all three run it at the same time.\n", state);
+    else if (!kept->keeps)
         (void)printf("Runs with scheme %s keep nothing: one that ends early is begun anew by all "
                      "owners, in an empty mailbox.\n",
                      o->scheme);

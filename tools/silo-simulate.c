@@ -177,7 +177,7 @@ static dp_status make_plan(simulation *s)
             s->owners[k] = (dp_silo_owner){s->names[k], dp_silo_key_public(s->keys[k])};
     }
     if (status == DP_OK)
-        status = silo_make_plan(j, "simulated", s->n, s->owners, NULL);
+        status = silo_make_plan(j, "simulated", s->n, s->owners, &(dp_silo_opts){.model = NULL});
     for (size_t k = 0; status == DP_OK && k < s->n; k++)
         status = dp_silo_plan_sign(j->plan, s->keys[k], &j->m.err);
     return status;
@@ -336,12 +336,16 @@ static bool check(const settings *s, message *why)
         return complain(why, "how is the table cut? give --owners N, or --by COLUMN");
     if (!silo_check_budget(s, why))
         return false;
-    return !silo_scheme(s->scheme)->by_columns
-               ? true
-               : complain(why,
-                          "it cuts a table by rows, and scheme %s is of columns; plan and run that "
-                          "with two owners on one machine",
-                          s->scheme);
+    const dp_silo_scheme *scheme = silo_scheme(s->scheme);
+    if (scheme->by_columns)
+        return complain(why,
+                        "it cuts a table by rows, and scheme %s is of columns; plan and run that "
+                        "with two owners on one machine",
+                        s->scheme);
+    return !scheme->shared || complain(why,
+                                       "its owners leave letters, and scheme %s is of three "
+                                       "parties with links; plan and run that on one machine",
+                                       s->scheme);
 }
 
 static int work(simulation *s)

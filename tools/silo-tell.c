@@ -63,7 +63,9 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
     dp_status status = DP_OK;
     if (scheme == NULL || !scheme->noisy) {
         (void)printf("  spends   no epsilon: %s have no noise, and are seen as they are\n",
-                     o->local_steps > 0 ? "means of parameters" : "sums");
+                     o->trio != NULL      ? "coefficients"
+                     : o->local_steps > 0 ? "means of parameters"
+                                          : "sums");
         return DP_OK;
     }
     if (scheme->averages)
@@ -71,22 +73,28 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
     (void)printf(
         "  spends   epsilon %.6g at delta %.3g on each record%s (colluders %zu, dropouts %zu); "
         "against\n",
-        o->epsilon, o->delta, o->columns != NULL ? ", in place of another at both owners" : "",
+        o->epsilon, o->delta,
+        o->columns != NULL ? ", in place of another at both owners"
+        : o->trio != NULL  ? ", in place of another at all owners"
+                           : "",
         o->colluders, o->dropouts);
     for (size_t known = 0; known < o->n_owners && status == DP_OK; known++) {
         double epsilon;
-        char who[40] = "who sees the fit and is no owner";
+        char who[60] = "who sees the fit and is no owner";
         status = dp_silo_plan_spent(plan, known, &epsilon, err);
         if (known == 1)
             (void)snprintf(who, sizeof who, "%s",
                            o->columns != NULL ? "an owner who keeps to the protocol"
+                           : o->trio != NULL  ? "one of the three, who keeps to it"
                                               : "another owner, who adds up or not");
         else if (known > 1)
-            (void)snprintf(who, sizeof who, "%zu owners together", known);
+            (void)snprintf(who, sizeof who, "%zu %s together", known,
+                           o->trio != NULL ? "of the three" : "owners");
         if (status == DP_OK && epsilon < HUGE_VAL)
             (void)printf("           %-34s %.4g\n", who, epsilon);
         else if (status == DP_OK)
-            (void)printf("           %-34s no bound: they may know all noise\n", who);
+            (void)printf("           %-34s no bound: %s\n", who,
+                         o->trio != NULL ? "they have all rows" : "they may know all noise");
     }
     return status;
 }
@@ -99,6 +107,25 @@ static void tell_columns(const dp_silo_opts *o)
     (void)printf("  fit      %" PRIu64 " steps of %.4g, ridge %.4g%s%s\n", c->steps, c->step,
                  c->ridge, c->logistic ? ", of the second order of the logistic loss around 0" : "",
                  c->told ? "; each tells the other its coefficients" : "");
+}
+
+static void tell_three(const dp_silo_opts *o)
+{
+    const dp_silo_trio *t = o->trio;
+    for (int k = 0; k < DP_SILO_TRIO; k++)
+        if (t->rows_of[k] > 0)
+            (void)printf("  %-8s has %zu rows\n", o->owners[k].name, t->rows_of[k]);
+        else if (o->trio_held[k] != NULL)
+            (void)printf("  %-8s has %s\n", o->owners[k].name, o->trio_held[k]);
+        else
+            (void)printf("  %-8s helps, and has no records\n", o->owners[k].name);
+    (void)printf("  fit      %" PRIu64 " steps of %.4g, ridge %.4g; %s\n", t->steps, t->step,
+                 t->ridge,
+                 o->epsilon > 0 ? "all three know the coefficients"
+                 : t->told      ? "all three are told all coefficients"
+                 : t->rows_of[0] + t->rows_of[1] + t->rows_of[2] > 0
+                     ? "who has rows is told the coefficients"
+                     : "each owner is told its own coefficients");
 }
 
 static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
@@ -116,6 +143,8 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
                      o->source->priors != NULL ? o->source->priors : "");
     if (o->columns != NULL && o->source != NULL)
         tell_columns(o);
+    if (o->trio != NULL && o->source != NULL)
+        tell_three(o);
     (void)printf("  scheme   %s: %s\n", o->scheme, scheme != NULL ? scheme->about : "");
     if (o->local_steps > 0)
         (void)printf("  steps    each owner takes at most %" PRIu64 " by itself before each %s\n",
@@ -126,8 +155,9 @@ static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)
     const size_t missing = count_unsigned(plan);
     if (missing == 0)
         (void)printf("All have signed: each runs it with %s.\n",
-                     o->columns != NULL && o->source == NULL ? "dp_silo_run_columns"
-                                                             : "tacit silo run");
+                     o->source != NULL || (o->columns == NULL && o->trio == NULL) ? "tacit silo run"
+                     : o->columns != NULL ? "dp_silo_run_columns"
+                                          : "dp_silo_run_trio");
     else
         (void)printf("It runs when all have signed; %zu of %zu have not.\n", missing, o->n_owners);
     return status;
@@ -156,6 +186,32 @@ static void columns_json(json *j, const dp_silo_columns *c)
     json_end_object(j);
 }
 
+static void three_json(json *j, const dp_silo_opts *o)
+{
+    const dp_silo_trio *t = o->trio;
+    json_object(j, "three");
+    json_truth(j, "logistic", t->logistic);
+    json_count(j, "outcome", t->outcome);
+    json_count(j, "steps", t->steps);
+    json_number(j, "step", t->step);
+    json_number(j, "ridge", t->ridge);
+    json_number(j, "outcome_most", t->outcome_most);
+    json_number(j, "residual_most", t->residual_most);
+    json_text(j, "ids", t->ids);
+    json_truth(j, "told", t->told);
+    json_list(j, "of");
+    for (int k = 0; k < DP_SILO_TRIO; k++) {
+        json_object(j, NULL);
+        json_text(j, "held", o->trio_held[k]);
+        json_count(j, "columns", t->columns[k]);
+        json_count(j, "rows", t->rows_of[k]);
+        json_number(j, "row_most", t->row_most[k]);
+        json_end_object(j);
+    }
+    json_end_list(j);
+    json_end_object(j);
+}
+
 static dp_status plan_json(const char *name, const dp_silo_plan *plan, const char *file,
                            dp_error *err)
 {
@@ -175,6 +231,8 @@ static dp_status plan_json(const char *name, const dp_silo_plan *plan, const cha
     json_text(&j, "priors", s != NULL ? s->priors : NULL);
     if (o->columns != NULL)
         columns_json(&j, o->columns);
+    if (o->trio != NULL)
+        three_json(&j, o);
     json_number(&j, "epsilon", o->epsilon);
     json_number(&j, "delta", o->delta);
     json_count(&j, "colluders", o->colluders);

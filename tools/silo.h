@@ -38,10 +38,10 @@ int silo_load_plan(silo_job *j);
 const dp_silo_scheme *silo_scheme(const char *name);
 bool silo_check_budget(const settings *s, message *why);
 
-/* Makes a plan of the model, and of what was said of scheme, budget and owners. */
-/* `columns` nullable: in place of the model. */
+/* Makes a plan of the model, or of the columns or the three parties of `of`, and of what was said of
+ * scheme, budget and owners. */
 dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_owner *owners,
-                         const dp_silo_columns *columns);
+                         const dp_silo_opts *of);
 
 /* Tells the plan: for people, with what is spent against whom, the text that is signed and who has
  * signed, or with --json as one object.  Gives an exit status. */

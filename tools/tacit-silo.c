@@ -1,6 +1,6 @@
 /* The command silo: one private fit over several owners, each with a process beside its own
  * records. */
-#include "tools/silo-columns.h"
+#include "tools/silo-trio.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +62,12 @@ static int check_model(silo_job *j)
         silo_columns c;
         end = silo_columns_planned(j, &c);
         silo_columns_free(&c);
+        return end;
+    }
+    if (dp_silo_plan_opts(j->plan)->trio != NULL) {
+        silo_trio t;
+        end = silo_trio_planned(j, &t);
+        silo_trio_free(&t);
         return end;
     }
     dp_model_hash(j->m.model, hash);

@@ -86,6 +86,7 @@ DP_API DP_MUST_CHECK dp_status dp_silo_trio_spent(const dp_silo_trio *terms, siz
 typedef struct dp_silo_trio_party {
     const char *host, *port; /* party 2 is reached by nobody */
     const char *fingerprint; /* dp_identity_fingerprint, told by a way that is trusted */
+    const char *name;        /* in messages; NULL: "party 0" and so on */
 } dp_silo_trio_party;
 
 typedef struct dp_silo_trio_opts {

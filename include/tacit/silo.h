@@ -195,7 +195,8 @@ typedef struct dp_silo_run_opts {
     dp_fit_watch *watch;
     void *watch_user;
     /* Of a plan of three parties: where each is reached, in the plan's order, of whom the last is by
-     * nobody; fingerprints are those of the plan's keys, and not looked at.  And where this one
+     * nobody; fingerprints and names are those of
+     * the plan, and not looked at.  And where this one
      * listens, NULL: at its own place there.  Addresses are no part of what is signed: whoever is
      * found there must have the key that the plan has. */
     const dp_silo_trio_party *at; /* [DP_SILO_TRIO] */
@@ -268,8 +269,10 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
  *          mark is there is not run again; with noise it is needed.  `ledger` as of
  *          dp_silo_trio_run, of a party that has records.  `patience_ms` by default 60 000.  `audit`
  *          has a line for each party before a link to it, and before anything is opened, and what
- *          went over the links of a run that is over.  `mailbox` and `watch` are not looked at
- *   data, *rows, w  as of dp_silo_trio_run; no id or number of rows is in the log
+ *          went over the links of a run that is over, which tells how many rows and ids there are.
+ *          `watch` is asked while the others are waited for to come, and ends it with DP_ESTOPPED;
+ *          `mailbox` is not looked at
+ *   data, *rows, w  as of dp_silo_trio_run
  * DP_EINVAL a plan of no three parties, or data that do not fit it; DP_ESTATE the plan was run from
  * this state; DP_EMISMATCH this version runs other steps than the plan has; otherwise as
  * dp_silo_run_check and dp_silo_trio_run. */

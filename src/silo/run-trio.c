@@ -211,11 +211,20 @@ static void moved(void *of, size_t peer, uint64_t sent, uint64_t got)
 
 /* ---- the run ---- */
 
+/* Whether the caller ends it. */
+static bool is_stopped(void *of)
+{
+    const three_run *r = of;
+    const dp_fit_progress at = {
+        .phase = "with the other parties", .planned = r->terms.steps, .kept = true};
+    return r->opts->watch != NULL && r->opts->watch(r->opts->watch_user, &at) != 0;
+}
+
 static dp_status run(three_run *r, const dp_silo_trio_data *data, size_t *rows, double *w,
                      dp_error *err)
 {
     const dp_silo_run_opts *o = r->opts;
-    const dpi_silo_trio_watch watch = {.begin = begin, .moved = moved, .of = r};
+    const dpi_silo_trio_watch watch = {.stop = is_stopped, .begin = begin, .moved = moved, .of = r};
     dp_silo_trio_opts opts = {.identity = r->identity,
                               .host = o->host,
                               .port = o->port,
@@ -227,6 +236,7 @@ static dp_status run(three_run *r, const dp_silo_trio_data *data, size_t *rows, 
     for (size_t k = 0; k < DP_SILO_TRIO; k++) {
         opts.party[k] = o->at[k];
         opts.party[k].fingerprint = r->fingerprint[k];
+        opts.party[k].name = r->plan->names[k];
     }
     dp_status status = tell_others(r, "link", err);
     return status == DP_OK ? dpi_silo_trio_run(&r->terms, &opts, data, &watch, rows, w, err)

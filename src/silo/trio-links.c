@@ -11,10 +11,16 @@
 
 enum { PATIENCE = 60000, PAUSE = 100000000 /* ns between two tries */ };
 
+/* Milliseconds between two looks at whether it is to stop: while a party is listened for, and while
+ * one is connected to, which takes as long as a handshake. */
+enum { LISTENED = 200, CONNECTED = 5000 };
+
 typedef struct trio_links {
     const dp_silo_trio_opts *o;
+    const dpi_silo_trio_watch *watch;
     size_t self;
     uint32_t patience;
+    const char *called[DP_SILO_TRIO];
     dpi_deadline until; /* all are there */
     dpi_peer others[DP_SILO_TRIO - 1];
     dpi_peers peers;
@@ -68,6 +74,23 @@ static void keep(trio_links *l, dpi_wire_session *session)
     dpi_wire_close(session);
 }
 
+static bool is_stopped(const trio_links *l)
+{
+    return l->watch != NULL && l->watch->stop(l->watch->of);
+}
+
+/* What is left, but no longer than between two looks. */
+static uint32_t wait_of(const trio_links *l, uint32_t most)
+{
+    const uint32_t left = (uint32_t)dpi_deadline_left(l->until);
+    return l->watch != NULL && left > most ? most : left;
+}
+
+static dp_status fail_stopped(dp_error *err)
+{
+    return dpi_fail(err, DP_ESTOPPED, "it was stopped while the other parties were waited for");
+}
+
 /* Whoever comes later, until all of them have. */
 static dp_status listen_for(trio_links *l, dp_error *err)
 {
@@ -83,14 +106,18 @@ static dp_status listen_for(trio_links *l, dp_error *err)
             k++;
             continue;
         }
-        status = dpi_wire_accept(listener, (uint32_t)dpi_deadline_left(l->until), &session, &found);
+        status = dpi_wire_accept(listener, wait_of(l, LISTENED), &session, &found);
         if (status == DP_OK)
             keep(l, session);
+        else if (status == DP_ETIMEOUT && is_stopped(l))
+            status = fail_stopped(err);
+        else if (status == DP_ETIMEOUT && dpi_deadline_left(l->until) > 0)
+            status = DP_OK;
         else if (status == DP_ETIMEOUT)
             (void)dpi_fail(err, status,
-                           "party %zu has not come; are all three run at about the same time, and "
+                           "%s has not come; are all three run at about the same time, and "
                            "is %s, port %s, the address of this one?",
-                           k, own->host, own->port);
+                           l->called[k], own->host, own->port);
         else
             (void)dpi_fail(err, status, "%s", found.text);
     }
@@ -106,29 +133,37 @@ static dp_status connect_to(trio_links *l, size_t k, dp_error *err)
     for (;;) {
         dpi_wire_session *session = NULL;
         dp_error found = {DP_OK, ""};
-        const uint32_t left = (uint32_t)dpi_deadline_left(l->until);
+        const uint32_t left = wait_of(l, CONNECTED);
         dp_status status =
             dpi_wire_connect(p->host, p->port, &l->wire, left > 0 ? left : 1, &session, &found);
         if (status == DP_OK)
             keep(l, session);
         if (l->link[k] != NULL)
             return DP_OK;
+        if (is_stopped(l))
+            return fail_stopped(err);
         const bool again = status == DP_OK || status == DP_EPEER || status == DP_ETIMEOUT;
         if (!again || dpi_deadline_left(l->until) == 0)
-            return dpi_fail(err, again ? DP_ETIMEOUT : status, "party %zu at %s, port %s: %s", k,
-                            p->host, p->port, status == DP_OK ? "is another one" : found.text);
+            return dpi_fail(err, again ? DP_ETIMEOUT : status, "%s at %s, port %s: %s",
+                            l->called[k], p->host, p->port,
+                            status == DP_OK ? "is another one" : found.text);
         (void)nanosleep(&pause, NULL);
     }
 }
 
-dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self, dpi_silo_trio_links *links,
+dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
+                             const dpi_silo_trio_watch *watch, dpi_silo_trio_links *links,
                              dp_error *err)
 {
-    trio_links l = {
-        .o = opts, .self = self, .patience = opts->patience_ms > 0 ? opts->patience_ms : PATIENCE};
+    static const char *const usual[DP_SILO_TRIO] = {"party 0", "party 1", "party 2"};
+    trio_links l = {.o = opts,
+                    .watch = watch,
+                    .self = self,
+                    .patience = opts->patience_ms > 0 ? opts->patience_ms : PATIENCE};
     dp_status status = DP_OK;
     for (size_t k = 0, n = 0; k < DP_SILO_TRIO; k++) {
         const char *text = opts->party[k].fingerprint;
+        l.called[k] = opts->party[k].name != NULL ? opts->party[k].name : usual[k];
         if (k != self && dpi_fingerprint_read(text, strlen(text), l.others[n].fingerprint))
             (void)strcpy(l.others[n++].name, "a party");
     }
@@ -141,6 +176,7 @@ dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self, dpi_sil
         status = listen_for(&l, err);
     *links = (dpi_silo_trio_links){.self = self, .patience = l.patience};
     memcpy(links->link, l.link, sizeof l.link);
+    memcpy(links->called, l.called, sizeof l.called);
     if (status != DP_OK)
         dpi_silo_trio_part(links);
     return status;
@@ -162,7 +198,8 @@ static dp_status lost(const dpi_silo_trio_links *links, dp_status status, dp_err
 {
     for (size_t k = 0; k < DP_SILO_TRIO; k++)
         if (links->link[k] != NULL && dpi_wire_error(links->link[k])->status == status)
-            return dpi_fail(err, status, "party %zu: %s", k, dpi_wire_error(links->link[k])->text);
+            return dpi_fail(err, status, "%s: %s", links->called[k],
+                            dpi_wire_error(links->link[k])->text);
     return dpi_fail(err, status, "a party was lost before the first step");
 }
 

@@ -3,14 +3,13 @@
 #ifndef DPI_SILO_TRIO_LINKS_H
 #define DPI_SILO_TRIO_LINKS_H
 
-#include <tacit/silo-trio.h>
-
-#include "share/trio.h"
 #include "silo/psi.h"
+#include "silo/trio-run.h"
 
 typedef struct dpi_silo_trio_links {
     size_t self;
     uint32_t patience;
+    const char *called[DP_SILO_TRIO];     /* in messages */
     dpi_wire_session *link[DP_SILO_TRIO]; /* NULL: this party's own place */
 } dpi_silo_trio_links;
 
@@ -19,9 +18,10 @@ DP_MUST_CHECK dp_status dpi_silo_trio_self(const dp_silo_trio_opts *opts, size_t
                                            dp_error *err);
 
 /* The links of party `self`: 0 and 1 listen, and each connects to those before it, again and again
- * until patience ends.  All NULL after an error.
- * DP_EINVAL, DP_ENAME, DP_ETIMEOUT, DP_EPEER, DP_EIO, DP_ENOMEM. */
+ * until patience ends, or the watch stops it.  All NULL after an error.
+ * DP_EINVAL, DP_ENAME, DP_ETIMEOUT, DP_ESTOPPED, DP_EPEER, DP_EIO, DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
+                                           const dpi_silo_trio_watch *watch /* nullable */,
                                            dpi_silo_trio_links *links, dp_error *err);
 
 /* Tells both others own[n], and takes as much from each: others[party][n], of this one what it was.

@@ -135,9 +135,9 @@ static dp_status compare_ids(const dp_silo_trio *t, const dp_silo_trio_data *a,
             status = dpi_silo_trio_link(links, k, &o, 1, &list, &common, &row, err);
         if (status == DP_OK && common != 1)
             status = dpi_fail(err, DP_EDATA,
-                              "party %zu has other ids than this one, or in another order; three "
+                              "%s has other ids than this one, or in another order; three "
                               "owners need rows of the same people in the same order",
-                              k);
+                              links->called[k]);
     }
     sodium_memzero(text, sizeof text);
     return status;

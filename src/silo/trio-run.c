@@ -131,9 +131,9 @@ static dp_status compare_terms(trio_party *r, dp_error *err)
     for (size_t k = 0; k < DP_SILO_TRIO && status == DP_OK; k++)
         if (memcmp(own, all[k], sizeof own) != 0)
             status = dpi_fail(err, DP_EPEER,
-                              "party %zu was given other terms, or the parties in another order, "
+                              "%s was given other terms, or the parties in another order, "
                               "or computes otherwise; all three need the same",
-                              k);
+                              r->links.called[k]);
     return status;
 }
 
@@ -142,7 +142,7 @@ static dp_status meet(trio_party *r, dp_error *err)
 {
     unsigned char context[DPI_SILO_HASH];
     dp_status status = sodium_init() >= 0
-                           ? dpi_silo_trio_meet(r->opts, r->self, &r->links, err)
+                           ? dpi_silo_trio_meet(r->opts, r->self, r->watch, &r->links, err)
                            : dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
     if (status == DP_OK)
         status = compare_terms(r, err);

@@ -186,13 +186,37 @@ static void who_is_missing_ends_it_and_all_begin_anew(void **state)
     run(5);
     assert_true(town_now() - since < 10);
     for (size_t k = 0; k < 3; k += 2) {
-        assert_fails(sides[k].status, DP_ETIMEOUT, &sides[k].err, "party 1");
+        assert_fails(sides[k].status, DP_ETIMEOUT, &sides[k].err, "west");
         assert_nothing(&sides[k]);
         assert_false(is_marked(k));
     }
     for (size_t k = 0; k < 3; k++)
         sides[k].opts.patience_ms = TOWN_PATIENCE;
     run_well();
+    joint_end(&j);
+}
+
+static int stop(void *user, const dp_fit_progress *at)
+{
+    (void)user;
+    assert_true(at->made == 0 && at->planned == 20 && at->kept);
+    return 1;
+}
+
+/* Whether it listens or connects. */
+static void who_waits_can_be_stopped(void **state)
+{
+    (void)state;
+    begin(4, false);
+    for (size_t k = 0; k < 3; k += 2) {
+        sides[k].opts.watch = stop;
+        const double since = town_now();
+        run(1U << k);
+        assert_true(town_now() - since < 10);
+        assert_fails(sides[k].status, DP_ESTOPPED, &sides[k].err, "were waited for");
+        assert_false(is_marked(k));
+        assert_nothing(&sides[k]);
+    }
     joint_end(&j);
 }
 
@@ -440,6 +464,7 @@ int main(void)
         cmocka_unit_test(the_log_tells_what_was_done),
         cmocka_unit_test(with_noise_all_get_the_same_and_once),
         cmocka_unit_test(who_is_missing_ends_it_and_all_begin_anew),
+        cmocka_unit_test(who_waits_can_be_stopped),
         cmocka_unit_test(all_three_have_one_plan),
         cmocka_unit_test(without_its_mark_nothing_is_opened),
         cmocka_unit_test(nothing_leaves_where_something_is_wrong),
