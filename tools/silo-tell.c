@@ -383,6 +383,7 @@ static int run_schemes(const command *self, int argc, char **argv)
         json_text(&out, "about", all[k].about);
         json_truth(&out, "noisy", all[k].noisy);
         json_truth(&out, "averages", all[k].averages);
+        json_truth(&out, "shared", all[k].shared);
         json_end_object(&out);
     }
     json_end_list(&out);

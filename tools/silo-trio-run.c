@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/json.h"
 #include "tools/silo-trio.h"
 #include "tools/watch.h"
 
@@ -144,7 +145,15 @@ static dp_status regress(trio_run *r)
 /* Who is told nothing says so, and keeps nothing. */
 static int tell_helped(const trio_run *r)
 {
-    if (!r->j->m.said.json)
+    if (r->j->m.said.json) {
+        json j = json_begin(stdout);
+        json_text(&j, "command", r->j->m.command);
+        json_text(&j, "plan", dp_silo_plan_opts(r->j->plan)->name);
+        json_text(&j, "owner", dp_silo_plan_opts(r->j->plan)->owners[r->self].name);
+        json_count(&j, "rows", r->rows);
+        json_truth(&j, "told", false);
+        json_end(&j);
+    } else
         (void)printf("Helped with %s, of %zu rows; nothing of it is told to %s.\n",
                      dp_silo_plan_opts(r->j->plan)->source->formula, r->rows,
                      dp_silo_plan_opts(r->j->plan)->owners[r->self].name);
