@@ -1,6 +1,8 @@
-/* A plan as somebody else's tool may write it, for check-silo-columns: that of the file, not
- * signed, with a line more at the end of its schema, which tacit silo plan would refuse.
- *   dropping PLAN LINE > PLAN */
+/* A plan as somebody else's tool may write it, for check-silo-columns and check-silo-trio: that of
+ * the file, not signed, with a line more at the end of its schema, which tacit silo plan would
+ * refuse; or of three parties, with N columns more of the first.
+ *   dropping PLAN LINE > PLAN
+ *   dropping PLAN '' N > PLAN */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,15 +19,22 @@ int main(int argc, char **argv)
     static char schema[65536];
     dp_silo_plan *plan = NULL, *changed = NULL;
     dp_error err = {0};
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
     if (dp_silo_plan_load(argv[1], &plan, &err) != DP_OK)
         return fail(&err);
     dp_silo_opts opts = *dp_silo_plan_opts(plan);
     dp_fit_source source = *opts.source;
-    (void)snprintf(schema, sizeof schema, "%s%s\n", source.schema, argv[2]);
+    dp_silo_trio trio = {.name = NULL};
+    (void)snprintf(schema, sizeof schema, "%s%s%s", source.schema, argv[2],
+                   argv[2][0] != '\0' ? "\n" : "");
     source.schema = schema;
     opts.source = &source;
+    if (argc == 4 && opts.trio != NULL) {
+        trio = *opts.trio;
+        trio.columns[0] += (size_t)strtoul(argv[3], NULL, 10);
+        opts.trio = &trio;
+    }
     if (dp_silo_plan_new(&opts, &changed, &err) != DP_OK)
         return fail(&err);
     (void)fputs(dp_silo_plan_text(changed), stdout);

@@ -245,6 +245,14 @@ static void rows_in_place_of_noise_are_refused(void **state)
     at = scene_step(&s, SOUTH, DPI_SILO_BLEND);
     s.steps[SOUTH][at].in[1] = scene_register(&s, SOUTH, "X.s");
     scene_refused(&s, scene_check(&s), "south: X.s", "X = s_share b", "lacks that of west");
+    const dpi_joint_shares c = {.times = 20, .numbers = 30, .z = 40, .delta = 1e-5};
+    scene_shares(&s, "trio+dp", 40); /* where all three have rows */
+    s.who.helpers = 0;
+    assert_ok(dpi_silo_joint_shares(&s.program, &s.who, &c, &s.err), s.err.text);
+    assert_ok(scene_split(&s), s.err.text);
+    at = scene_step(&s, SOUTH, DPI_SILO_BLEND);
+    s.steps[SOUTH][at].in[1] = scene_register(&s, SOUTH, "X.s");
+    scene_refused(&s, scene_check(&s), "south: X.s", "X = s_share b", "not the share of noise of");
 }
 
 static void openings_beside_the_account_are_refused(void **state)
@@ -317,13 +325,20 @@ static void rows_in_the_clear_are_not_sent(void **state)
     scene_refused(&s, scene_check(&s), "north: b", "b = bound x", "the records of south");
 }
 
+/* Each of them could be opened by itself. */
 static void shares_of_different_values_are_not_joined(void **state)
 {
     check_scene s;
     (void)state;
-    begin_exact(&s);
-    s.steps[WEST][scene_step(&s, WEST, DPI_SILO_DISCLOSE)].in[0] = scene_register(&s, WEST, "X");
-    scene_refused(&s, scene_check(&s), "h.d", "h = s_return w", "");
+    scene_shares(&s, "trio", 0);
+    (void)dpi_silo_call(&s.program, "v", DPI_SILO_OP_DESCEND, dpi_silo_find(&s.program, "X", 1), 0);
+    assert_ok(scene_split(&s), s.err.text);
+    const dpi_silo_step descend = s.steps[WEST][scene_step(&s, WEST, DPI_SILO_DESCEND)];
+    const size_t at = scene_step(&s, WEST, DPI_SILO_DISCLOSE);
+    scene_insert(&s, WEST, at, descend);
+    s.steps[WEST][at].out = scene_register(&s, WEST, "v");
+    s.steps[WEST][at + 1].in[0] = scene_register(&s, WEST, "v");
+    scene_refused(&s, scene_check(&s), "h.d", "h = s_return w", "different values are joined");
 }
 
 /* ---- parties ---- */
