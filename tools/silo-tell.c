@@ -55,6 +55,23 @@ static dp_status tell_alone(const dp_silo_plan *plan, dp_error *err)
     return status;
 }
 
+/* Who knows the shares of noise of so many. */
+static void name_looker(const dp_silo_opts *o, size_t known, char who[40])
+{
+    static const char *const of_three[DP_SILO_TRIO] = {"who sees the fit and is no party",
+                                                       "a party who keeps to the protocol",
+                                                       "two of the three together"};
+    if (o->trio != NULL)
+        (void)snprintf(who, 40, "%s", of_three[known < DP_SILO_TRIO ? known : DP_SILO_TRIO - 1]);
+    else if (known > 1)
+        (void)snprintf(who, 40, "%zu owners together", known);
+    else
+        (void)snprintf(who, 40, "%s",
+                       known == 0           ? "who sees the fit and is no owner"
+                       : o->columns != NULL ? "an owner who keeps to the protocol"
+                                            : "another owner, who adds up or not");
+}
+
 /* Epsilon against those who look, from the public to all owners but the one whose record it is. */
 static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
 {
@@ -80,16 +97,9 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
         o->colluders, o->dropouts);
     for (size_t known = 0; known < o->n_owners && status == DP_OK; known++) {
         double epsilon;
-        char who[60] = "who sees the fit and is no owner";
+        char who[40];
         status = dp_silo_plan_spent(plan, known, &epsilon, err);
-        if (known == 1)
-            (void)snprintf(who, sizeof who, "%s",
-                           o->columns != NULL ? "an owner who keeps to the protocol"
-                           : o->trio != NULL  ? "one of the three, who keeps to it"
-                                              : "another owner, who adds up or not");
-        else if (known > 1)
-            (void)snprintf(who, sizeof who, "%zu %s together", known,
-                           o->trio != NULL ? "of the three" : "owners");
+        name_looker(o, known, who);
         if (status == DP_OK && epsilon < HUGE_VAL)
             (void)printf("           %-34s %.4g\n", who, epsilon);
         else if (status == DP_OK)
