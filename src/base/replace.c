@@ -48,13 +48,11 @@ static bool sync_folder(char *path)
 
 bool dpi_sync_folder_of(const char *path)
 {
-    char *copy = dpi_alloc(strlen(path) + 2, 1); /* and where it is ".", which may be longer */
-    if (copy == NULL)
+    char copy[PATH_MAX]; /* no memory: for want of it the disk would be blamed */
+    if (strlen(path) + 2 > sizeof copy)
         return false;
     strcpy(copy, path);
-    bool good = sync_folder(copy);
-    dpi_free(copy);
-    return good;
+    return sync_folder(copy);
 }
 
 dp_status dpi_file_replace(const char *path, const void *bytes, size_t n, dp_error *err)

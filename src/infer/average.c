@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/whitening.h"
+#include "infer/follow.h"
 #include "num/linalg.h"
 #include "num/matrix.h"
 
@@ -97,7 +97,7 @@ dp_status dpi_settle(dpi_rounds *r, size_t first, size_t end, dp_error *err)
 {
     dpi_average(r, first, end);
     memcpy(r->z, r->centre, r->view->objective.n_theta * sizeof *r->z);
-    dp_status status = dpi_follow(r, err);
+    dp_status status = dpi_follow(r, false, err);
     return status == DP_OK ? dpi_metric_back(&r->metric, r->square, r->back, err) : status;
 }
 

@@ -11,6 +11,7 @@
 
 #include "infer/arrow.h"
 #include "infer/bending.h"
+#include "infer/follow.h"
 #include "infer/walks.h"
 #include "infer/whitening.h"
 
@@ -84,6 +85,7 @@ dp_status dpi_look_around(dpi_rounds *r, double clip, dp_error *err)
     status = hear_look(r, 0, factor, r->information, err);
     for (size_t e = 0; e < d * d; e++)
         r->information[e] /= factor;
+    dpi_follow_from_here(r);
     return status;
 }
 

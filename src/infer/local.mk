@@ -11,10 +11,12 @@ libtacit_core_la_SOURCES += \
   %D%/curvature.c %D%/curvature.h \
   %D%/diagnose.c %D%/diagnose.h \
   %D%/doubt.c %D%/doubt.h \
+  %D%/elsewhere.c %D%/elsewhere.h \
   %D%/drift.c %D%/drift.h \
   %D%/excess.c %D%/excess.h \
   %D%/exact.c %D%/exact.h \
   %D%/exact-words.c %D%/exact-words.h \
+  %D%/follow.c %D%/follow.h \
   %D%/hmc.c %D%/hmc.h \
   %D%/infer.c \
   %D%/journal.c %D%/journal.h \

@@ -156,6 +156,19 @@ dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err)
     return status;
 }
 
+dp_status dpi_metric_carry(dpi_metric *m, const double *turn, dp_error *err)
+{
+    size_t p = m->view->p;
+    double *room = dpi_alloc(2 * p * p, sizeof *room);
+    if (room == NULL)
+        return dpi_fail_nomem(err);
+    dpi_matrix_product(p, turn, m->dense, room);
+    memcpy(m->dense, room, p * p * sizeof *room);
+    dp_status status = follow(m, room, err);
+    dpi_free(room);
+    return status;
+}
+
 dp_status dpi_metric_scale(dpi_metric *m, const double *factor, dp_error *err)
 {
     size_t p = m->view->p;

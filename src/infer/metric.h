@@ -32,6 +32,9 @@ void dpi_metric_apply(const dpi_metric *m, size_t n, const double *dense, const 
  * means. */
 dp_status dpi_metric_turn(dpi_metric *m, const double *turn, dp_error *err) DP_MUST_CHECK;
 
+/* dense <- turn[p][p] * dense, and so on as above. */
+dp_status dpi_metric_carry(dpi_metric *m, const double *turn, dp_error *err) DP_MUST_CHECK;
+
 /* The rows of dense are multiplied by factor[p], and so on as above. */
 dp_status dpi_metric_scale(dpi_metric *m, const double *factor, dp_error *err) DP_MUST_CHECK;
 

@@ -19,6 +19,7 @@
 #include "infer/bending.h"
 #include "infer/curvature.h"
 #include "infer/drift.h"
+#include "infer/follow.h"
 #include "infer/secant.h"
 #include "infer/walks.h"
 #include "infer/whitening.h"
@@ -63,8 +64,8 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     dpi_arena *a = &r->arena;
     double **square[] = {&r->slope,  &r->variance, &r->information,
                          &r->square, &r->back,     &r->lengths};
-    double **vector[] = {&r->told.own, &r->told.precision, &r->z,     &r->spread,
-                         &r->centre,   &r->place,          &r->score, &r->noise};
+    double **vector[] = {&r->told.own, &r->told.precision, &r->z,     &r->spread,  &r->centre,
+                         &r->place,    &r->score,          &r->noise, &r->informed};
     bool ok = true;
     for (size_t k = 0; k < sizeof square / sizeof *square; k++)
         ok = ok && (*square[k] = dpi_arena_alloc(a, d * d, sizeof(double))) != NULL;
@@ -86,6 +87,8 @@ dp_status dpi_rounds_init(dpi_rounds *r, dp_error *err)
     for (size_t c = 0; ok && c < view->p; c++)
         r->unit[c] = 1;
     dp_status status = ok ? dpi_shared_init(&r->known, view->p, a, err) : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = dpi_follow_init(r, err);
     if (status == DP_OK)
         status = dpi_metric_init(&r->metric, view, a, err);
     return status == DP_OK ? dpi_surrogate_init(&r->posterior, view, err) : status;
@@ -170,9 +173,12 @@ static dp_status step(dpi_rounds *r, const double *to, dp_error *err)
     double length = sqrt(fmax(dpi_dot(d, away, back), 0) / r->n) / longest;
     length = fmax(length, largest_power(r, away) / farthest);
     for (size_t i = 0; i < d; i++)
-        r->z[i] += away[i] / fmax(length, 1);
+        away[i] /= fmax(length, 1);
+    dp_status status = dpi_follow_shorten(r, away, err);
+    for (size_t i = 0; i < d; i++)
+        r->z[i] += away[i];
     dpi_free(away);
-    return DP_OK;
+    return status;
 }
 
 /* Slope and variance of the sum of scores under the public model of clipping. */
@@ -202,7 +208,7 @@ static dp_status approach(dpi_rounds *r, dpi_stage stage, double clip, dp_error 
     r->main = stage == DPI_STAGE_MAIN;
     r->ratio = 1;
     for (size_t t = 0; t < rounds && status == DP_OK; t++) {
-        status = dpi_follow(r, err);
+        status = dpi_follow(r, stage != DPI_STAGE_MAIN || t == 0, err);
         if (status == DP_OK && stage == DPI_STAGE_MAIN && dpi_looks_before(r, t))
             status = dpi_look_around(r, clip, err);
         guess_moments(r, clip);

@@ -242,6 +242,21 @@ void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta)
     find_outcome(s, scan);
 }
 
+double dpi_shared_information(const dpi_scan *scan, double eta)
+{
+    const dpi_model_view *r = scan->view;
+    double made[DPI_MAX_ARGS], fisher[DPI_READ_MOST * DPI_READ_MOST];
+    dpi_record record = {.y = 1, .arg_size = 1};
+    dpi_law law;
+    law.family = NULL;
+    make_arguments(scan, 0, made, &record);
+    record.arg[r->arg_of[0]] = &eta;
+    if (!dpi_law_of(r, &record, &law))
+        return 0;
+    dpi_law_fisher(&law, fisher);
+    return fisher[0];
+}
+
 dp_status dpi_shared_mend(const dpi_shared *s, const dpi_metric *m, double n, double *pattern,
                           dp_error *err)
 {

@@ -29,6 +29,10 @@ dp_status dpi_shared_init(dpi_shared *s, size_t p, dpi_arena *arena, dp_error *e
 /* What is known at theta[d]; of the records nothing is read. */
 void dpi_shared_find(dpi_shared *s, dpi_scan *scan, const double *theta);
 
+/* What a record tells of its one argument at eta, its other ones being made up where they are not
+ * shared: but for a factor, as its number of trials, the same for all. */
+double dpi_shared_information(const dpi_scan *scan, double eta);
+
 /* Puts what is known of n records into the dense block of a pattern of their information. */
 dp_status dpi_shared_mend(const dpi_shared *s, const dpi_metric *m, double n, double *pattern,
                           dp_error *err) DP_MUST_CHECK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "infer/arrow.h"
+#include "infer/follow.h"
 #include "num/matrix.h"
 
 /* Least norm that matrices are clipped to, in units of that which they have on average. */
@@ -16,6 +17,9 @@ static const double matrix_norm = 2;
  * beyond the one that holds most are looked at. */
 static const double surely = 4;
 static const size_t farther = 5;
+
+/* Commonest norm, in units of the mean, below which it is that of records that tell nothing. */
+static const double least_common = 0.25;
 
 /* Least eigenvalue of a record's information that whitening makes 1, as a share of their mean, and
  * in units of what noise makes of the largest. */
@@ -92,40 +96,6 @@ dp_status dpi_find_scales(dpi_rounds *r, dp_error *err)
     return status;
 }
 
-/* ---- the metric ---- */
-
-/* The metric, and the information so far, go with the latents as far as is known how. */
-dp_status dpi_follow(dpi_rounds *r, dp_error *err)
-{
-    const dpi_model_view *view = r->view;
-    size_t d = r->view->objective.n_theta, p = view->p;
-    double *factor = dpi_alloc(p + d, sizeof *factor), *each = factor + p;
-    if (factor == NULL)
-        return dpi_fail_nomem(err);
-    dpi_shared_find(&r->known, r->scan, r->z);
-    for (size_t c = 0; c < p; c++)
-        factor[c] = r->unit[c] / r->known.unit[c];
-    for (size_t i = 0; i < d; i++)
-        each[i] = 1;
-    for (const dpi_read *a = view->reads; a < view->reads + view->n_reads; a++)
-        for (size_t i = 0; i < a->block->size; i++)
-            each[a->block->offset + i] = 1 / factor[a->at + i % a->size];
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            r->information[i * d + j] *= each[i] * each[j];
-    for (size_t i = 0; i < d; i++) {
-        r->told.own[i] *= each[i] * each[i];
-        r->told.precision[i] /= pow(each[i], 4);
-    }
-    r->changed = false;
-    for (size_t c = 0; c < p; c++)
-        r->changed = r->changed || fabs(log(factor[c])) > 0.2;
-    memcpy(r->unit, r->known.unit, p * sizeof *r->unit);
-    dp_status status = dpi_metric_scale(&r->metric, factor, err);
-    dpi_free(factor);
-    return status;
-}
-
 /* ---- whitening ---- */
 
 static dp_status hopeless(const dpi_rounds *r, dp_error *err)
@@ -141,7 +111,9 @@ static dp_status hopeless(const dpi_rounds *r, dp_error *err)
 /* Norm that a record's matrix is clipped to: twice the commonest, and doubled while more records
  * are surely above it than noise is worth.  What clipping loses in a direction falls with the norm
  * by the number of records above, what noise hides of it grows by sd sqrt(2 p) (Wigner).  Records
- * of a rare predictor are few, and hold all that is told of it. */
+ * of a rare predictor are few, and hold all that is told of it.  So are those that are not settled
+ * where slopes are steep, and no bin may show them: in a metric that has followed, the commonest norm
+ * is not taken for less than half the mean. */
 static double norm_from(dpi_rounds *r, dpi_stage stage, const double *histogram, double sd)
 {
     size_t best = 0;
@@ -150,6 +122,8 @@ static double norm_from(dpi_rounds *r, dpi_stage stage, const double *histogram,
     r->norm = matrix_norm;
     if (!(histogram[best] > 3.5 * sd))
         return matrix_norm * r->metric.bulk;
+    if (dpi_follows_information(r) && bin_middle(best) < least_common * r->metric.bulk)
+        best = (size_t)(ilogb(r->metric.bulk / 2) - DPI_LEAST_SCALE);
     double releases = (double)r->budget->releases[stage], common = bin_middle(best);
     double noise = r->budget->sigmas[stage] * sqrt(2 * (double)r->view->p / releases);
     double longest = r->n / (noise * r->metric.bulk);
@@ -282,8 +256,10 @@ static dp_status whiten(dpi_rounds *r, dpi_stage stage, bool last, heard *h, dp_
     }
     r->left = left / r->n;
     status = dpi_shared_mend(&r->known, &r->metric, r->n, r->pattern, err);
-    if (last && status == DP_OK)
+    if (last && status == DP_OK) {
         status = dpi_arrow_whole(&r->metric, r->pattern, &as, r->information, err);
+        dpi_follow_from_here(r);
+    }
     if (status == DP_OK)
         status = find_turn(r, left, h, err);
     if (status == DP_OK)
@@ -300,7 +276,7 @@ dp_status dpi_whiten_all(dpi_rounds *r, dpi_stage stage, dp_error *err)
     dp_status status = heard_init(&h, r->view->p, err);
     memset(r->told.precision, 0, r->view->objective.n_theta * sizeof *r->told.precision);
     if (status == DP_OK)
-        status = dpi_follow(r, err);
+        status = dpi_follow(r, true, err);
     if (status == DP_OK)
         status = choose_norm(r, stage, &h.most, err);
     for (uint64_t k = 0; k < n && status == DP_OK; k++)

@@ -1,4 +1,4 @@
-/* The metric: found from scales, turned by whitening, and moved with the latents. */
+/* The metric: found from scales, and turned by whitening. */
 #ifndef DPI_INFER_WHITENING_H
 #define DPI_INFER_WHITENING_H
 
@@ -18,9 +18,6 @@ double dpi_scale_from(const double *histogram, double sd, double expected);
 
 /* The number of records, and the first metric.  Errors of passes. */
 dp_status dpi_find_scales(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
-
-/* The metric, and the information so far, go with the latents as far as is known how. */
-dp_status dpi_follow(dpi_rounds *r, dp_error *err) DP_MUST_CHECK;
 
 /* The releases of a whitening stage: r->metric, r->information, r->told, r->left, r->signal.
  * DP_EPRIVACY where the budget is hopeless and that is not allowed. */
