@@ -38,8 +38,8 @@ int silo_load_plan(silo_job *j);
 const dp_silo_scheme *silo_scheme(const char *name);
 bool silo_check_budget(const settings *s, message *why);
 
-/* Makes a plan of the model, or of the columns or the three parties of `of`, and of what was said of
- * scheme, budget and owners. */
+/* Makes a plan of the model, or of the columns or the three parties of `of`, and of what was said
+ * of scheme, budget and owners. */
 dp_status silo_make_plan(silo_job *j, const char *name, size_t n, const dp_silo_owner *owners,
                          const dp_silo_opts *of);
 

@@ -194,11 +194,10 @@ typedef struct dp_silo_run_opts {
     const char *ledger_data, *ledger_label;
     dp_fit_watch *watch;
     void *watch_user;
-    /* Of a plan of three parties: where each is reached, in the plan's order, of whom the last is by
-     * nobody; fingerprints and names are those of
-     * the plan, and not looked at.  And where this one
-     * listens, NULL: at its own place there.  Addresses are no part of what is signed: whoever is
-     * found there must have the key that the plan has. */
+    /* Of a plan of three parties: where each is reached, in the plan's order, of whom the last is
+     * by nobody; fingerprints and names are those of the plan, and not looked at.  And where this
+     * one listens, NULL: at its own place there.  Addresses are no part of what is signed: whoever
+     * is found there must have the key that the plan has. */
     const dp_silo_trio_party *at; /* [DP_SILO_TRIO] */
     const char *host, *port;
     double *others; /* [out] [columns of the other] its coefficients, where a plan of columns says
@@ -267,9 +266,10 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
  * all, one that ends later is not.
  *   opts   `state` has a mark from the moment at which something may be opened, and a plan whose
  *          mark is there is not run again; with noise it is needed.  `ledger` as of
- *          dp_silo_trio_run, of a party that has records.  `patience_ms` by default 60 000.  `audit`
- *          has a line for each party before a link to it, and before anything is opened, and what
- *          went over the links of a run that is over, which tells how many rows and ids there are.
+ *          dp_silo_trio_run, of a party that has records.  `patience_ms` by default 60 000.
+ *          `audit` has a line for each party before a link to it, and before anything is opened,
+ *          and what went over the links of a run that is over, which tells how many rows and ids
+ *          there are.
  *          `watch` is asked while the others are waited for to come, and ends it with DP_ESTOPPED;
  *          `mailbox` is not looked at
  *   data, *rows, w  as of dp_silo_trio_run

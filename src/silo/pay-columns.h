@@ -6,7 +6,8 @@
 
 #include "silo/plan.h"
 
-/* Whether a ledger, its data set and what is said of it are given together, or none of them.  DP_EINVAL. */
+/* Whether a ledger, its data set and what is said of it are given together, or none of them.
+ * DP_EINVAL. */
 DP_MUST_CHECK dp_status dpi_silo_check_ledger(const dp_ledger *ledger, const char *data,
                                               const char *said, dp_error *err);
 

@@ -9,7 +9,7 @@
  *   ids = patients                  ids are of; with a formula, a line each: whose columns of the
  *   held = age,livch                schema; where each tells the other its own at the end
  *   told = coefficients
- *   three = logistic 1 25 2 0       of three parties, likewise: who has outcomes, steps, step, ridge
+ *   three = logistic 1 25 2 0       of three parties: who has outcomes, steps, step, ridge
  *   most = 1 4                      magnitudes of outcomes and residuals
  *   party = 10 0 1.7                a line each: columns, rows where it has rows of one table, norm
  *   ids = patients                  where there are; held likewise, - of who helps; told
