@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tools/json.h"
-#include "tools/silo.h"
+#include "tools/silo-trio.h"
 
 /* A letter's or a hash's digits. */
 static const char *hash_text(const unsigned char hash[DP_SILO_HASH],
@@ -77,6 +77,7 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
 {
     const dp_silo_opts *o = dp_silo_plan_opts(plan);
     const dp_silo_scheme *scheme = silo_scheme(o->scheme);
+    const bool by_rows = o->trio != NULL && silo_trio_by_rows(o->trio);
     dp_status status = DP_OK;
     if (scheme == NULL || !scheme->noisy) {
         (void)printf("  spends   no epsilon: %s have no noise, and are seen as they are\n",
@@ -92,6 +93,7 @@ static dp_status tell_budget(const dp_silo_plan *plan, dp_error *err)
         "against\n",
         o->epsilon, o->delta,
         o->columns != NULL ? ", in place of another at both owners"
+        : by_rows          ? ", in place of another at its owner"
         : o->trio != NULL  ? ", in place of another at all owners"
                            : "",
         o->colluders, o->dropouts);
@@ -131,11 +133,10 @@ static void tell_three(const dp_silo_opts *o)
             (void)printf("  %-8s helps, and has no records\n", o->owners[k].name);
     (void)printf("  fit      %" PRIu64 " steps of %.4g, ridge %.4g; %s\n", t->steps, t->step,
                  t->ridge,
-                 o->epsilon > 0 ? "all three know the coefficients"
-                 : t->told      ? "all three are told all coefficients"
-                 : t->rows_of[0] + t->rows_of[1] + t->rows_of[2] > 0
-                     ? "who has rows is told the coefficients"
-                     : "each owner is told its own coefficients");
+                 o->epsilon > 0         ? "all three know the coefficients"
+                 : t->told              ? "all three are told all coefficients"
+                 : silo_trio_by_rows(t) ? "who has rows is told the coefficients"
+                                        : "each owner is told its own coefficients");
 }
 
 static dp_status tell_plan(const dp_silo_plan *plan, dp_error *err)

@@ -35,6 +35,13 @@ typedef struct worked_out {
     dpi_silo_view *views;
 } worked_out;
 
+/* Whether three parties have rows of one table, and not columns. */
+static bool is_by_rows(const dp_silo_plan *plan)
+{
+    const size_t *rows = plan->trio.rows_of;
+    return rows[0] > 0 || rows[1] > 0 || rows[2] > 0;
+}
+
 static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_error *err)
 {
     const dp_silo_opts *o = &plan->opts;
@@ -52,9 +59,7 @@ static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_
         return dpi_silo_joint_columns(p, &who, &c, err);
     }
     if (o->trio != NULL) {
-        const dpi_joint_shares c = {.by_rows = plan->trio.rows_of[0] > 0 ||
-                                               plan->trio.rows_of[1] > 0 ||
-                                               plan->trio.rows_of[2] > 0,
+        const dpi_joint_shares c = {.by_rows = is_by_rows(plan),
                                     .told = o->trio->told,
                                     .times = plan->openings[0].times,
                                     .numbers = plan->openings[0].numbers,
@@ -132,9 +137,9 @@ static void say_three(const dp_silo_plan *plan, dpi_bytes *to)
                  "opened: each trusts all others to follow the plan\n");
     if (o->epsilon > 0)
         dpi_silo_say(to,
-                     "spent\n  epsilon %.6g at delta %.3g, of a record in place of another at all "
-                     "owners: against one of the three who keeps to the protocol, and no other\n",
-                     o->epsilon, o->delta);
+                     "spent\n  epsilon %.6g at delta %.3g, of a record in place of another at %s: "
+                     "against one of the three who keeps to the protocol, and no other\n",
+                     o->epsilon, o->delta, is_by_rows(plan) ? "its owner" : "all owners");
 }
 
 /* What a walk is. */
