@@ -19,6 +19,9 @@ static const double other_unit = 0.2, other_information = 0.4;
 static const double bends = 1.8;
 enum { SHORTENED = 6 };
 
+/* Of the mean eigenvalue, what rounding may have made. */
+static const double rounding = 1e-10;
+
 /* ---- units ---- */
 
 static dp_status follow_units(dpi_rounds *r, dp_error *err)
@@ -101,6 +104,14 @@ static double phi(const void *scan, double eta)
     return dpi_shared_information(scan, eta);
 }
 
+static double mean_of(size_t d, const double *a)
+{
+    double trace = 0;
+    for (size_t i = 0; i < d * d; i += d + 1)
+        trace += a[i];
+    return trace / (double)d;
+}
+
 /* The rows of the metric follow: what was the unit matrix in it stays that. */
 static dp_status turn_metric(dpi_rounds *r, const double *before, dp_error *err)
 {
@@ -108,9 +119,10 @@ static dp_status turn_metric(dpi_rounds *r, const double *before, dp_error *err)
     double *root = dpi_alloc(3 * d, d * sizeof *root), *back = root + d * d, *turn = back + d * d;
     dp_status status = root != NULL ? DP_OK : dpi_fail_nomem(err);
     if (status == DP_OK)
-        status = dpi_matrix_power(d, before, 0.5, 0, root, err);
+        status = dpi_matrix_power(d, before, 0.5, rounding * mean_of(d, before), root, err);
     if (status == DP_OK)
-        status = dpi_matrix_power(d, r->information, -0.5, 0, back, err);
+        status = dpi_matrix_power(d, r->information, -0.5, rounding * mean_of(d, r->information),
+                                  back, err);
     if (status == DP_OK) {
         dpi_matrix_product(d, back, root, turn);
         status = dpi_metric_carry(&r->metric, turn, err);
