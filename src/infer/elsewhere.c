@@ -79,9 +79,7 @@ static void find_factor(size_t n, const double *from, const double *to, pair *p,
     p->factor[1][1] = second > 1e-6 * fabs(p->factor[1][0]) + still ? second : 0;
     for (size_t i = 0; i < n; i++) {
         k[i] = first > still ? k[i] / first : 0;
-        other[i] = p->factor[1][1] > 0
-                       ? (other[i] - p->factor[1][0] * k[i]) / p->factor[1][1]
-                       : 0;
+        other[i] = p->factor[1][1] > 0 ? (other[i] - p->factor[1][0] * k[i]) / p->factor[1][1] : 0;
     }
 }
 

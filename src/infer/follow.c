@@ -1,7 +1,8 @@
 /* Units follow what all records share (shared.h), and a linear predictor's information its place
- * (elsewhere.h): where slopes are steep outcomes are nearly settled, and records tell a small part of
- * what they told where the way began.  Steps are then as long as they should be, noise is where it
- * is best, and a release of the information has nothing left to show but what was guessed wrongly. */
+ * (elsewhere.h): where slopes are steep outcomes are nearly settled, and records tell a small part
+ * of what they told where the way began.  Steps are then as long as they should be, noise is where
+ * it is best, and a release of the information has nothing left to show but what was guessed
+ * wrongly. */
 #include "infer/follow.h"
 
 #include <math.h>

@@ -31,9 +31,9 @@ typedef struct dpi_rounds {
     double *slope, *variance;  /* [d][d] of the sum of scores, for clip norm `clip` */
     double *information;       /* [d][d] of all records */
     double *informed;          /* [d] where it is that, once something was told */
-    bool told_once;
-    size_t intercept; /* of a linear predictor, whose slope is 1 for all records; d: none is known */
-    double moved;     /* logarithms of what moves changed of it since rounds last began anew */
+    bool told_once;            /* it was released */
+    size_t intercept;          /* the latent that is 1 for all in a linear predictor; d: none */
+    double moved;              /* of its logarithms, by moves since rounds last began anew */
     dpi_told told;             /* of members, since the last whitening began */
     double *pattern;           /* [2][pattern] */
     dpi_looks looks;           /* at the curvature, [2][pattern] */

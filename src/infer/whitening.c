@@ -40,9 +40,9 @@ static double bin_middle(size_t bin)
     return ldexp(1.5, (int)bin + DPI_LEAST_SCALE);
 }
 
-/* By how many standard deviations of a bin's noise bins that are so far from 1 stand back: there are
- * many far ones, of which some hold much by noise, and a coordinate in such a unit would stay where
- * it is.  Near ones stand back by next to nothing. */
+/* By how many standard deviations of a bin's noise bins that are so far from 1 stand back: there
+ * are many far ones, of which some hold much by noise, and a coordinate in such a unit would stay
+ * where it is.  Near ones stand back by next to nothing. */
 static double far_from(int bins)
 {
     return 0.1 * bins + sqrt(3) * fmin(fmax(bins - 4, 0), 4);
@@ -112,8 +112,8 @@ static dp_status hopeless(const dpi_rounds *r, dp_error *err)
  * are surely above it than noise is worth.  What clipping loses in a direction falls with the norm
  * by the number of records above, what noise hides of it grows by sd sqrt(2 p) (Wigner).  Records
  * of a rare predictor are few, and hold all that is told of it.  So are those that are not settled
- * where slopes are steep, and no bin may show them: in a metric that has followed, the commonest norm
- * is not taken for less than half the mean. */
+ * where slopes are steep, and no bin may show them: in a metric that has followed, the commonest
+ * norm is not taken for less than half the mean. */
 static double norm_from(dpi_rounds *r, dpi_stage stage, const double *histogram, double sd)
 {
     size_t best = 0;

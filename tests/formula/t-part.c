@@ -86,8 +86,8 @@ static void parts_are_columns_of_the_whole(void **state)
                 continue;
             is = true;
             for (size_t i = 0; i < ROWS; i++)
-                is = is && fabs(x[k][i * p[k]->n + at[k]] - design->real[i * design->size + j] *
-                                                                size_of[j]) < 1e-15;
+                is = is && fabs(x[k][i * p[k]->n + at[k]] -
+                                design->real[i * design->size + j] * size_of[j]) < 1e-15;
             for (size_t i = 0; is && i < ROWS; i++)
                 assert_true(fabs(x[k][i * p[k]->n + at[k]]) <= p[k]->term[at[k]].most);
             at[k] += is;
