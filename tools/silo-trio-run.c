@@ -185,22 +185,21 @@ static int tell(const trio_run *r)
 /* Whether all may begin anew: nothing was opened. */
 static int give_up(const trio_run *r, dp_status status)
 {
-    dp_silo_kept kept;
-    dp_error err = {DP_OK, ""};
-    if (status == DP_ESTOPPED)
-        return silo_refuse(
-            r->j, EXIT_SIGNAL + watch_signal(),
-            "interrupted; nothing was opened, and all three begin anew with the same "
-            "command");
+    const bool stopped = status == DP_ESTOPPED;
     const bool waits = status == DP_ETIMEOUT || status == DP_EPEER || status == DP_EIO;
-    (void)silo_failed(r->j, status);
-    if (!waits || dp_silo_look(r->j->plan, r->j->m.said.state, &kept, &err) != DP_OK)
+    dp_silo_kept kept;
+    char text[160];
+    if (!stopped)
+        (void)silo_failed(r->j, status);
+    if (!stopped && !waits)
         return EXIT_REFUSED;
-    return silo_refuse(r->j, EXIT_REFUSED,
-                       kept.begun
-                           ? "something may have been opened, so that this plan is not run "
-                             "again; make a new one"
-                           : "nothing was opened: all three begin anew with the same command");
+    const bool begun =
+        dp_silo_look(r->j->plan, r->j->m.said.state, &kept, NULL) != DP_OK || kept.begun;
+    (void)snprintf(text, sizeof text, "%s%s", stopped ? "interrupted; " : "",
+                   begun ? "something may have been opened, so that this plan is not run again; "
+                           "make a new one"
+                         : "nothing was opened: all three begin anew with the same command");
+    return silo_refuse(r->j, stopped ? EXIT_SIGNAL + watch_signal() : EXIT_REFUSED, text);
 }
 
 static int run(trio_run *r)

@@ -270,8 +270,8 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
  *          `audit` has a line for each party before a link to it, and before anything is opened,
  *          and what went over the links of a run that is over, which tells how many rows and ids
  *          there are.
- *          `watch` is asked while the others are waited for to come, and ends it with DP_ESTOPPED;
- *          `mailbox` is not looked at
+ *          `watch` is asked while the others are waited for to come, and before each step, and ends
+ *          it with DP_ESTOPPED; `mailbox` is not looked at
  *   data, *rows, w  as of dp_silo_trio_run
  * DP_EINVAL a plan of no three parties, or data that do not fit it; DP_ESTATE the plan was run from
  * this state; DP_EMISMATCH this version runs other steps than the plan has; otherwise as

@@ -211,12 +211,14 @@ static void moved(void *of, size_t peer, uint64_t sent, uint64_t got)
 
 /* ---- the run ---- */
 
-/* Whether the caller ends it. */
-static bool is_stopped(void *of)
+/* Whether the caller ends it.  What was opened cannot be gone on with. */
+static bool is_stopped(void *of, uint64_t opened)
 {
     const three_run *r = of;
-    const dp_fit_progress at = {
-        .phase = "with the other parties", .planned = r->terms.steps, .kept = true};
+    const dp_fit_progress at = {.phase = "with the other parties",
+                                .made = opened,
+                                .planned = r->terms.steps,
+                                .kept = opened == 0};
     return r->opts->watch != NULL && r->opts->watch(r->opts->watch_user, &at) != 0;
 }
 

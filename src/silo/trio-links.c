@@ -3,6 +3,7 @@
 #include "silo/trio-links.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -76,7 +77,7 @@ static void keep(trio_links *l, dpi_wire_session *session)
 
 static bool is_stopped(const trio_links *l)
 {
-    return l->watch != NULL && l->watch->stop(l->watch->of);
+    return l->watch != NULL && l->watch->stop(l->watch->of, 0);
 }
 
 /* What is left, but no longer than between two looks. */
@@ -165,7 +166,8 @@ dp_status dpi_silo_trio_meet(const dp_silo_trio_opts *opts, size_t self,
         const char *text = opts->party[k].fingerprint;
         l.called[k] = opts->party[k].name != NULL ? opts->party[k].name : usual[k];
         if (k != self && dpi_fingerprint_read(text, strlen(text), l.others[n].fingerprint))
-            (void)strcpy(l.others[n++].name, "a party");
+            (void)snprintf(l.others[n++].name, sizeof l.others->name, "%.*s", DPI_MOST_NAME,
+                           l.called[k]);
     }
     l.peers = (dpi_peers){l.others, DP_SILO_TRIO - 1};
     l.wire = (dpi_wire_opts){.identity = opts->identity, .peers = &l.peers};
@@ -198,8 +200,7 @@ static dp_status lost(const dpi_silo_trio_links *links, dp_status status, dp_err
 {
     for (size_t k = 0; k < DP_SILO_TRIO; k++)
         if (links->link[k] != NULL && dpi_wire_error(links->link[k])->status == status)
-            return dpi_fail(err, status, "%s: %s", links->called[k],
-                            dpi_wire_error(links->link[k])->text);
+            return dpi_fail(err, status, "%s", dpi_wire_error(links->link[k])->text);
     return dpi_fail(err, status, "a party was lost before the first step");
 }
 

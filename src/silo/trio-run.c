@@ -166,6 +166,12 @@ static dp_status begin(void *of, dp_error *err)
     return r->watch != NULL ? r->watch->begin(r->watch->of, err) : DP_OK;
 }
 
+static bool is_stopped(void *of, uint64_t opened)
+{
+    const trio_party *r = of;
+    return r->watch != NULL && r->watch->stop(r->watch->of, opened);
+}
+
 /* What has gone over the links of a run that is over. */
 static void tell_moved(const trio_party *r)
 {
@@ -186,6 +192,7 @@ static dp_status regress(trio_party *r, double *w, dp_error *err)
                                   .y = r->rows.y,
                                   .noise = r->noise,
                                   .begin = begin,
+                                  .stop = is_stopped,
                                   .of = r,
                                   .begun = &r->begun};
     dp_status status = dpi_party_start(&party, err);

@@ -16,7 +16,9 @@ DP_MUST_CHECK dp_status dpi_silo_trio_agree(const dp_silo_trio *what, dpi_silo_t
 dp_mechanism dpi_silo_trio_releases(const dp_silo_trio *what, double z);
 
 typedef struct dpi_silo_trio_watch {
-    bool (*stop)(void *of); /* asked while others are waited for to come: whether it ends */
+    /* Asked while others are waited for to come, and before each step, with how many openings there
+     * were: whether it ends. */
+    bool (*stop)(void *of, uint64_t opened);
     /* Before anything is opened, or the noise given with which it will be; once.  What it fails
      * with ends the run for all. */
     dp_status (*begin)(void *of, dp_error *err);

@@ -365,10 +365,23 @@ static void make_gates(trio_steps *s)
         dpi_relu_make(DPI_RING_64, BITS + 1, s->g->sum_shift, &s->down);
 }
 
+/* Whoever waits for this party is told so by the links' end. */
+static dp_status ask_to_go_on(const trio_steps *s, uint64_t step, dp_error *err)
+{
+    const uint64_t opened = s->t->z > 0 ? step - 1 : 0;
+    return s->o->stop == NULL || !s->o->stop(s->o->of, opened)
+               ? DP_OK
+               : dpi_fail(err, DP_ESTOPPED, "it was stopped before step %llu of %llu",
+                          (unsigned long long)step, (unsigned long long)s->t->steps);
+}
+
 static dp_status take_steps(trio_steps *s, dp_error *err)
 {
     dp_status status = DP_OK;
     for (uint64_t k = 1; k <= s->t->steps && status == DP_OK; k++) {
+        status = ask_to_go_on(s, k, err);
+        if (status != DP_OK)
+            return status;
         dpi_mesh_layer(s->p->mesh, (uint32_t)k);
         score(s);
         subtract_from_scores(s);

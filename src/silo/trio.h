@@ -79,8 +79,10 @@ typedef struct dpi_silo_trio_opts {
     void (*told)(void *of, uint64_t step, size_t d, const int64_t *h);
     /* Asked once before anything is opened, or noise given for it; NULL: nobody. */
     dp_status (*begin)(void *of, dp_error *err);
+    /* Asked before each step, with how many openings there were: whether it ends.  NULL: nobody. */
+    bool (*stop)(void *of, uint64_t opened);
     void *of;
-    bool *begun; /* set behind that; nullable */
+    bool *begun; /* set behind what `begin` allows; nullable */
 } dpi_silo_trio_opts;
 
 /* w[d] = coefficients of all where they are told to this party, which owners of rows always are,
