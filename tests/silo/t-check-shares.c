@@ -274,6 +274,16 @@ static void rows_without_a_bound_are_refused(void **state)
     scene_refused(&s, scene_check(&s), "h.d", "h = s_reveal N", "what a record adds has no bound");
 }
 
+/* A residual of coefficients that follow from records: a record is in all of them. */
+static void residuals_of_what_follows_from_rows_are_refused(void **state)
+{
+    check_scene s;
+    (void)state;
+    begin_noisy(&s);
+    s.steps[SOUTH][scene_step(&s, SOUTH, DPI_SILO_RESIDUAL)].in[0] = scene_register(&s, SOUTH, "b");
+    scene_refused(&s, scene_check(&s), "h.d", "h = s_reveal N", "what a record adds has no bound");
+}
+
 /* ---- too early ---- */
 
 static void what_is_opened_too_early_is_refused(void **state)
@@ -425,6 +435,7 @@ int main(void)
         cmocka_unit_test(rows_in_place_of_noise_are_refused),
         cmocka_unit_test(openings_beside_the_account_are_refused),
         cmocka_unit_test(rows_without_a_bound_are_refused),
+        cmocka_unit_test(residuals_of_what_follows_from_rows_are_refused),
         cmocka_unit_test(what_is_opened_too_early_is_refused),
         cmocka_unit_test(shares_are_not_sent),
         cmocka_unit_test(rows_in_the_clear_are_not_sent),
