@@ -1,8 +1,8 @@
 /* A plan as somebody else's tool may write it, for check-silo-columns and check-silo-trio: that of
  * the file, not signed, with a line more at the end of its schema, which tacit silo plan would
- * refuse; or of three parties, with N columns more of the first.
+ * refuse; or of three parties, with N columns more of the first; or with priors.
  *   dropping PLAN LINE > PLAN
- *   dropping PLAN '' N > PLAN */
+ *   dropping PLAN '' N [PRIORS] > PLAN */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     static char schema[65536];
     dp_silo_plan *plan = NULL, *changed = NULL;
     dp_error err = {0};
-    if (argc != 3 && argc != 4)
+    if (argc < 3 || argc > 5)
         return 2;
     if (dp_silo_plan_load(argv[1], &plan, &err) != DP_OK)
         return fail(&err);
@@ -30,7 +30,9 @@ int main(int argc, char **argv)
                    argv[2][0] != '\0' ? "\n" : "");
     source.schema = schema;
     opts.source = &source;
-    if (argc == 4 && opts.trio != NULL) {
+    if (argc == 5)
+        source.priors = argv[4];
+    if (argc > 3 && opts.trio != NULL) {
         trio = *opts.trio;
         trio.columns[0] += (size_t)strtoul(argv[3], NULL, 10);
         opts.trio = &trio;
