@@ -149,7 +149,7 @@ check_PROGRAMS += %D%/answers
   tests/formula/data-sets.c tests/formula/data-sets.h \
   %D%/women.c %D%/women.h $(bench_options) $(benchmark)
 %C%_answers_LDADD = libtacit.la $(ZLIB_LIBS) -lm
-EXTRA_DIST += %D%/answers.py %D%/formulas.py
+EXTRA_DIST += %D%/answers.py %D%/formulas.py %D%/outcomes.py
 
 # Whether intervals from twins hold what they say: bench/twins TACIT REPETITIONS.
 EXTRA_DIST += %D%/twins
