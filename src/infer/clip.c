@@ -13,7 +13,7 @@ static const double usual_share = 0.02, hedge = 1.2;
 
 /* Mean of a score, in standard deviations, in a direction that a model of levels does not have
  * right: what clipping takes from it moves the answer, and beside what chance leaves the more, the
- * more records there are.  Chosen among 0, .04 and .08 (doc/evaluation.md, Outcomes as they are). */
+ * more records there are.  What it gains: doc/evaluation.md, Outcomes as they are. */
 static const double usual_misfit = 0.04;
 
 /* Lengths of scores by the public model: leverages chi^2_d, by themselves chi^2_(d+2), and outcomes

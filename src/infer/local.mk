@@ -11,8 +11,8 @@ libtacit_core_la_SOURCES += \
   %D%/curvature.c %D%/curvature.h \
   %D%/diagnose.c %D%/diagnose.h \
   %D%/doubt.c %D%/doubt.h \
-  %D%/elsewhere.c %D%/elsewhere.h \
   %D%/drift.c %D%/drift.h \
+  %D%/elsewhere.c %D%/elsewhere.h \
   %D%/excess.c %D%/excess.h \
   %D%/exact.c %D%/exact.h \
   %D%/exact-words.c %D%/exact-words.h \
