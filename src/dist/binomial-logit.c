@@ -108,6 +108,7 @@ const dpi_family dpi_binomial_logit = {
     .arg_name = {"trials", "logit"},
     .arg_domain = {DPI_NOT_NEGATIVE, DPI_ANY},
     .support = DPI_COUNT_TO,
+    .tied = true,
     .log_density = log_density,
     .draw = draw,
     .log_cdf = log_cdf,

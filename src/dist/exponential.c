@@ -59,6 +59,7 @@ const dpi_family dpi_exponential = {
     .arg_name = {"rate"},
     .arg_domain = {DPI_POSITIVE},
     .support = DPI_ABOVE_ZERO,
+    .tied = true,
     .log_density = log_density,
     .draw = draw,
     .log_cdf = log_cdf,

@@ -102,6 +102,7 @@ typedef struct dpi_family {
      * DPI_MOST_OUTCOMES; 0 where there is no distribution.  Call dpi_outcomes.  Both NULL for what
      * is no regular likelihood of single numbers. */
     size_t (*outcomes)(const double *const arg[], size_t arg_size, double y[], double mass[]);
+    bool tied; /* its mean gives its variance: outcomes as they are vary more, as a rule */
     dpi_role role[DPI_MAX_ARGS]; /* of a family with a score */
     /* 1 + the argument about which the density is symmetric, so that the score in it is odd. */
     int odd_in;

@@ -64,6 +64,7 @@ const dpi_family dpi_geometric_logit = {
     .arg_name = {"logit"},
     .arg_domain = {DPI_ANY},
     .support = DPI_COUNT,
+    .tied = true,
     .log_density = log_density,
     .draw = draw,
     .log_cdf = log_cdf,

@@ -68,6 +68,7 @@ const dpi_family dpi_poisson_log = {
     .arg_name = {"log_rate"},
     .arg_domain = {DPI_ANY},
     .support = DPI_COUNT,
+    .tied = true,
     .log_density = log_density,
     .draw = draw,
     .log_cdf = log_cdf,

@@ -6,10 +6,15 @@
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
 
-enum { QUANTILES = 200, CLIPS = 64 };
+enum { QUANTILES = 200, CLIPS = 64, SCALES = 2 };
 
-/* Of records that are too many where there are; for tails that are longer than in clip.h. */
-static const double usual_share = 0.02, hedge = 1.2;
+/* Scales of how many records are too many, as shares of all, and how many data sets have such for
+ * one that has none; for tails that are longer than in clip.h. */
+static const double usual_shares[SCALES] = {0.02, 0.1}, hedge = 1.2;
+static const double odds_of[SCALES] = {0.5, 0.5}, odds_of_varied[SCALES] = {1, 3};
+
+/* Beyond so many standard deviations, squared, all is alike. */
+static const double farthest_out = 1e6;
 
 /* Mean of a score, in standard deviations, in a direction that a model of levels does not have
  * right: what clipping takes from it moves the answer, and beside what chance leaves the more, the
@@ -119,16 +124,26 @@ double dpi_distant_signal(const dpi_distant *of)
 }
 
 /* Under the half normal of scale u the number is normal with mean k^2 more and variance k^2 sd^2,
- * cut at 0, k^2 = u^2 / (u^2 + sd^2), sd the doubt; with t = k more / sd the odds that there are
- * any are 2 P(t) exp(t^2 / 2) k sd / u. */
+ * cut at 0, k^2 = u^2 / (u^2 + sd^2), sd the doubt; with t = k more / sd even odds that there are
+ * any become 2 P(t) exp(t^2 / 2) k sd / u. */
 double dpi_distant_mean(const dpi_distant *of)
 {
-    double sd = doubt_of(of), share = sd / (usual_share * of->n), k = 1 / hypot(1, share);
-    double t = k * of->more / sd, below = gsl_cdf_ugaussian_P(t);
-    if (!(t > -8))
-        return 0;
-    double none = exp(-t * t / 2) / (2 * below * k * share);
-    return sd * k * (t + gsl_ran_ugaussian_pdf(t) / below) / (1 + none);
+    const double *prior = of->varied ? odds_of_varied : odds_of;
+    double sd = doubt_of(of), mean[SCALES], log_odds[SCALES], most = 0, sum = 0, all;
+    for (int i = 0; i < SCALES; i++) {
+        double share = sd / (usual_shares[i] * of->n), k = 1 / hypot(1, share);
+        double t = fmax(k * of->more / sd, -30), below = gsl_cdf_ugaussian_P(t);
+        mean[i] = t > -30 ? sd * k * (t + gsl_ran_ugaussian_pdf(t) / below) : 0;
+        log_odds[i] = log(2 * prior[i] * below * k * share) + fmin(t * t, farthest_out) / 2;
+        most = fmax(most, log_odds[i]);
+    }
+    all = exp(-most);
+    for (int i = 0; i < SCALES; i++) {
+        double odds = exp(log_odds[i] - most);
+        all += odds;
+        sum += odds * mean[i];
+    }
+    return sum / all;
 }
 
 double dpi_wide_clip(const dpi_distant *of, double sigma)

@@ -51,16 +51,19 @@ dpi_norms dpi_hear_norms(double d, const double told[3], const double sd[3]);
 double dpi_clipped_beyond(double d, double bound);
 
 /* Distant records: how many more of n than expected have norms beyond `bound`, as released with
- * noise of standard deviation `noise`. */
+ * noise of standard deviation `noise`; varied: where their mean gives outcomes' variance, so that
+ * outcomes as they are vary more as a rule. */
 typedef struct dpi_distant {
     double d, n, bound, more, noise;
+    bool varied;
 } dpi_distant;
 
 /* dpi_distant's `more` in standard deviations of noise and chance. */
 double dpi_distant_signal(const dpi_distant *of);
 
 /* Mean, given what was released, of how many more there are, >= 0: none in half of all data sets,
- * in the others half normal with a scale of .02 n. */
+ * in the others half normal, with a scale of .02 n in half of them and of .1 n in half.  Varied: none
+ * in a fifth of all, a scale of .02 n in a fifth and of .1 n in the rest. */
 double dpi_distant_mean(const dpi_distant *of);
 
 /* The clip norm at which noise of standard deviation `sigma` per norm 1 and what is lost of so many

@@ -264,7 +264,10 @@ static dp_status choose_clip(dpi_rounds *r, double *clip, dp_error *err)
     if (!b->noisy)
         return DP_OK;
     double best = dpi_best_clip(&r->norms, dims, r->n, noise), wide = 0, out[DPI_TOLD_LENGTHS];
-    dpi_distant far = {.d = dims, .n = r->n, .bound = fmax(distant * sqrt(dims), best)};
+    dpi_distant far = {.d = dims,
+                       .n = r->n,
+                       .bound = fmax(distant * sqrt(dims), best),
+                       .varied = r->view->seen->family->tied};
     dpi_inquiry q = dpi_rounds_query(r, INFINITY);
     q.beyond = far.bound;
     r->clip[DPI_STAGE_COUNT] = 1;

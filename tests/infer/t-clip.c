@@ -24,33 +24,36 @@ static double doubt_of(const dpi_distant *of)
     return sqrt(of->noise * of->noise + chance);
 }
 
-/* Half of the prior is at 0, the other half on x > 0 as normal(0, .02 n). */
-static double mean_by_sum(const dpi_distant *of)
+/* The prior is at 0, on x > 0 as normal(0, .02 n) and as normal(0, .1 n), by shares. */
+static double mean_by_sum(const dpi_distant *of, const double shares[3])
 {
     enum { STEPS = 400000 };
-    double u = 0.02 * of->n, sd = doubt_of(of), step = 12 * u / STEPS, mass = 0, sum = 0;
-    double most = fmax(of->more, 0);
-    for (int i = 0; i < STEPS; i++) {
-        double x = (i + 0.5) * step, off = (of->more - x) / sd, unit = x / u;
-        double log_ratio = (most - of->more) * (most - of->more) / (2 * sd * sd) - off * off / 2;
-        double density = exp(log_ratio - unit * unit / 2) * step / u * sqrt(2 / 3.14159265358979);
-        mass += density, sum += density * x;
+    double sd = doubt_of(of), most = fmax(of->more, 0), mass = 0, sum = 0;
+    double best = (most - of->more) * (most - of->more) / (2 * sd * sd);
+    for (int k = 1; k < 3; k++) {
+        double u = (k == 1 ? 0.02 : 0.1) * of->n, step = 12 * u / STEPS;
+        for (int i = 0; i < STEPS; i++) {
+            double x = (i + 0.5) * step, off = (of->more - x) / sd, unit = x / u;
+            double density = exp(best - off * off / 2 - unit * unit / 2) / u;
+            density *= shares[k] * step * sqrt(2 / 3.14159265358979);
+            mass += density, sum += density * x;
+        }
     }
-    double none = exp(-of->more * of->more / (2 * sd * sd) +
-                      (most - of->more) * (most - of->more) / (2 * sd * sd));
-    return sum / (mass + none);
+    return sum / (mass + shares[0] * exp(best - of->more * of->more / (2 * sd * sd)));
 }
 
 static void the_mean_is_that_of_the_prior_given_the_release(void **state)
 {
     (void)state;
     static const double more[] = {-60, -7.3, 0, 11.9, 31, 47.7, 160, 400};
+    static const double shares[2][3] = {{0.5, 0.25, 0.25}, {0.2, 0.2, 0.6}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        for (double noise = 2.1; noise < 50; noise *= 2.7) {
-            dpi_distant of = {.d = 7, .n = 2000, .bound = 7.28, .more = more[i], .noise = noise};
-            assert_close(dpi_distant_mean(&of), mean_by_sum(&of), 1e-5, 0.01);
-            assert_close(dpi_distant_signal(&of), more[i] / doubt_of(&of), 1e-12, 0);
-        }
+        for (double noise = 2.1; noise < 50; noise *= 2.7)
+            for (int varied = 0; varied < 2; varied++) {
+                dpi_distant of = {7, 2000, 7.28, more[i], noise, varied};
+                assert_close(dpi_distant_mean(&of), mean_by_sum(&of, shares[varied]), 1e-5, 0.01);
+                assert_close(dpi_distant_signal(&of), more[i] / doubt_of(&of), 1e-12, 0);
+            }
 }
 
 static void extremes_have_a_clip_norm(void **state)
