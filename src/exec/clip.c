@@ -132,19 +132,35 @@ void dpi_run_clip_sum(dpi_run *run, size_t m, double clip, double *scratch, doub
     add_parts(run, m, weight, sum);
 }
 
+static void add_rows(const dpi_run *run, const dpi_part *p, size_t first, size_t m, double *unit)
+{
+    if (p->terms != NULL)
+        dpi_terms_add(p->terms, first, m, unit);
+    else
+        add_weighted(p, first, m, run->ones, unit);
+}
+
+void dpi_run_add_row(const dpi_run *run, size_t part, size_t r, double *unit)
+{
+    add_rows(run, &run->parts[part], r, 1, unit);
+}
+
 void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit)
 {
     for (const dpi_part *p = run->parts; p < run->parts + run->spec.n_parts; unit += p->size, p++)
-        if (p->terms != NULL)
-            dpi_terms_add(p->terms, first, m, unit);
-        else
-            add_weighted(p, first, m, run->ones, unit);
+        add_rows(run, p, first, m, unit);
+}
+
+double dpi_clip_weight(size_t n, const double *unit, double clip)
+{
+    double weight, norm2 = dpi_dot(n, unit, unit);
+    clip_weights(1, &norm2, clip, &weight);
+    return weight;
 }
 
 double dpi_clip_add(size_t n, const double *unit, double clip, double *sum)
 {
-    double weight, norm2 = dpi_dot(n, unit, unit);
-    clip_weights(1, &norm2, clip, &weight);
+    const double weight = dpi_clip_weight(n, unit, clip);
     for (size_t e = 0; weight != 0 && e < n; e++)
         sum[e] += weight * unit[e];
     return weight;

@@ -36,6 +36,13 @@ void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *w
  * records: adds to unit[] the parts of records first ... first + m - 1, not scaled. */
 void dpi_run_add_rows(const dpi_run *run, size_t first, size_t m, double *unit);
 
+/* The same of one part of record r alone. */
+void dpi_run_add_row(const dpi_run *run, size_t part, size_t r, double *unit);
+
+/* What unit[n] is scaled by so that its norm is at most `clip`; 0 when the norm, or the sum of
+ * squares behind it, is not finite. */
+double dpi_clip_weight(size_t n, const double *unit, double clip);
+
 /* Adds unit[n] to sum[n], scaled so that its norm is at most `clip`; nothing when the norm, or the
  * sum of squares behind it, is not finite.  Returns the factor. */
 double dpi_clip_add(size_t n, const double *unit, double clip, double *sum);

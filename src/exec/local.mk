@@ -11,4 +11,5 @@ libtacit_core_la_SOURCES += \
   %D%/chains.c %D%/chains.h \
   %D%/clip.c %D%/clip.h \
   %D%/describe.c \
-  %D%/factors.c %D%/factors.h
+  %D%/factors.c %D%/factors.h \
+  %D%/whole.c %D%/whole.h

@@ -189,19 +189,22 @@ static dp_status make_number(const loop *a, dpi_release *r,
 }
 
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
- * which release more numbers with more noise.  The run's source has the noise, and has the steps'
- * after it. */
+ * which release more numbers with more noise; of owners in whole steps of the grid, so that their
+ * sum is that of all units.  The run's source has the noise, and has the steps' after it. */
 static dp_status release_number(loop *a, dp_error *err)
 {
     const bool shared = a->opts.owners != NULL, made = a->keep.made(a->keep.of);
-    double share = dpi_svi_share_clipped(a->svi), sum = (double)a->svi->n * share;
+    const double share = dpi_svi_share_clipped(a->svi);
+    const double sd = a->budget.list[NUMBER].sigma * dpi_together_share(a->opts.owners);
+    double sum = (double)a->svi->n * (shared ? floor(share * dpi_release_steps(sd)) : share);
     unsigned char question[DPI_JOIN_HASH];
     int64_t whole;
     dpi_release r = {.n = 1,
                      .noisy = true,
-                     .sd = a->budget.list[NUMBER].sigma * dpi_together_share(a->opts.owners),
+                     .sd = sd,
                      .rate = share,
                      .sum = &sum,
+                     .whole_sum = shared,
                      .whole = shared ? &whole : NULL,
                      .quiet = shared,
                      .out = &a->number};

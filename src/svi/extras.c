@@ -33,22 +33,29 @@ void dpi_extras_init(dpi_extras *e, const dp_svi_opts *opts, size_t n)
     e->n = (size_t)e->loss + (size_t)e->count;
 }
 
-void dpi_extras_prepare(dpi_extras *e, const dp_svi_opts *opts, uint64_t step, double margin)
+void dpi_extras_prepare(dpi_extras *e, const dp_svi_opts *opts, uint64_t step, double margin,
+                        double steps)
 {
     bool is_private = opts->mode != DP_NO_PRIVACY;
     double noise = opts->sigma * opts->clip * margin;
+    e->steps = steps;
     e->loss_now = e->loss && step % opts->loss_every == 0;
     e->loss_unit = is_private ? noise / (opts->loss_sigma * opts->loss_clip) : 1;
     e->count_unit = e->count ? noise / opts->clip_sigma : 0;
+}
+
+static double entry(const dpi_extras *e, double x)
+{
+    return e->steps > 0 ? rint(x * e->steps) : x;
 }
 
 void dpi_extras_add(const dpi_extras *e, double score, bool below, double *extra)
 {
     double loss = -score, bound = e->loss_clip;
     if (e->loss_now)
-        extra[0] += e->loss_unit * (loss < bound ? fmax(loss, -bound) : bound);
+        extra[0] += entry(e, e->loss_unit * (loss < bound ? fmax(loss, -bound) : bound));
     if (e->count)
-        extra[e->n - 1] += e->count_unit * ((below ? 1 : 0) - e->quantile);
+        extra[e->n - 1] += entry(e, e->count_unit * ((below ? 1 : 0) - e->quantile));
 }
 
 static void move_clip(dpi_extras *e, double excess, double *clip)

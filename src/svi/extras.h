@@ -14,14 +14,15 @@
 #include <tacit/svi.h>
 
 typedef struct dpi_extras {
-    size_t n;              /* how many there are, 0 ... 2 */
-    bool loss, count;      /* which */
-    bool loss_now;         /* this step has a loss */
-    double loss_clip;      /* least and greatest loss of a unit; INFINITY without privacy */
-    double quantile;       /* share of gradients that are to be below the clip norm */
-    double loss_unit;      /* what a loss of 1, and */
-    double count_unit;     /* a gradient that is counted, are in the release */
-    double speed, units;   /* of the clip norm; public number of units */
+    size_t n;            /* how many there are, 0 ... 2 */
+    bool loss, count;    /* which */
+    bool loss_now;       /* this step has a loss */
+    double loss_clip;    /* least and greatest loss of a unit; INFINITY without privacy */
+    double quantile;     /* share of gradients that are to be below the clip norm */
+    double loss_unit;    /* what a loss of 1, and */
+    double count_unit;   /* a gradient that is counted, are in the release */
+    double steps;        /* of the release's grid in 1, in whole numbers of which is added; or 0 */
+    double speed, units; /* of the clip norm; public number of units */
     double fraction_below; /* noisy, of the last step */
     dp_loss last;          /* step 0: none yet */
 } dpi_extras;
@@ -30,8 +31,9 @@ typedef struct dpi_extras {
 void dpi_extras_init(dpi_extras *e, const dp_svi_opts *opts, size_t n);
 
 /* Before step `step`, from 1, whose clip norm is in opts; `margin` is the share of each bound that
- * is used. */
-void dpi_extras_prepare(dpi_extras *e, const dp_svi_opts *opts, uint64_t step, double margin);
+ * is used, `steps` as above. */
+void dpi_extras_prepare(dpi_extras *e, const dp_svi_opts *opts, uint64_t step, double margin,
+                        double steps);
 
 /* Adds what one unit adds to extra[n]: the sum of its records' log likelihoods, and whether its
  * gradient was left as it is.  NaN is a loss of loss_clip. */

@@ -289,11 +289,17 @@ static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error
     return mine;
 }
 
+double dpi_finish_sd(const dp_svi *s)
+{
+    return s->opts.sigma * s->opts.clip * dpi_together_share(s->opts.owners);
+}
+
 /* What is to be released of a sum, under the options of the step. */
 static void take_sum(dpi_release *r, const dpi_summation *sum, const dp_svi *s)
 {
     const dp_svi_opts *o = &s->opts;
-    r->sd = o->sigma * o->clip * dpi_together_share(o->owners);
+    r->sd = dpi_finish_sd(s);
+    r->whole_sum = sum->whole;
     r->rate = o->rate * dpi_local_share(s);
     r->sum = sum->total;
     r->last = sum->last;

@@ -13,6 +13,10 @@ dp_status dpi_finish_init(dp_svi *s, dp_error *err) DP_MUST_CHECK;
 dpi_lent *dpi_finish_lent(const dpi_objective *o, double *theta, double *release, dpi_arena *arena,
                           size_t *n);
 
+/* The standard deviation of the noise in the step at hand, of one owner's share where there are
+ * several. */
+double dpi_finish_sd(const dp_svi *s);
+
 /* Turns the sum that dpi_sum_batch has left into the release and that into an estimate of the full
  * sum, pulls it back to the parameters and moves them.  *finite is false when they no longer all
  * are.

@@ -32,6 +32,11 @@ double dpi_release_share(double sigma, size_t n)
     return sigma / DPI_GRID_SCALE * sqrt((double)n) * (1 + 0x1p-50);
 }
 
+double dpi_release_steps(double sd)
+{
+    return DPI_GRID_SCALE / sd;
+}
+
 /* Far from where steps of the grid, or sums of 2^62 of them, leave the doubles. */
 static const double least_sd = 1e-250, greatest_sd = 1e250;
 
@@ -166,7 +171,7 @@ static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, si
 {
     complete(r, first, n);
     if (r->noisy)
-        put_on_grid(n, DPI_GRID_SCALE / r->sd, r->sum + first);
+        put_on_grid(n, r->whole_sum ? 1 : dpi_release_steps(r->sd), r->sum + first);
     else
         divide(n, r->sum + first, r->rate, r->out + first);
     for (size_t at = first, left = n, some; r->noisy && left > 0; at += some, left -= some) {

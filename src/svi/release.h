@@ -16,6 +16,9 @@
  * to. */
 double dpi_release_share(double sigma, size_t n);
 
+/* Steps of the grid in 1, where the noise has this standard deviation. */
+double dpi_release_steps(double sd);
+
 /* Numbers whose noise comes from one key.  Where a release is cut depends on its length alone. */
 enum { DPI_RELEASE_BLOCK = 8192 };
 
@@ -23,11 +26,12 @@ enum { DPI_RELEASE_BLOCK = 8192 };
  * set anew in each. */
 typedef struct dpi_release {
     size_t n;
-    bool noisy;   /* else there is neither grid nor noise */
-    double sd;    /* of the noise: 1e-250 ... 1e250 in the unit of the sum */
-    double rate;  /* the noisy sum is divided by it */
-    double *sum;  /* [n] wiped as it is used */
-    double *last; /* [n] more to add, wiped as it is used; or NULL */
+    bool noisy;     /* else there is neither grid nor noise */
+    double sd;      /* of the noise: 1e-250 ... 1e250 in the unit of the sum */
+    double rate;    /* the noisy sum is divided by it */
+    double *sum;    /* [n] wiped as it is used */
+    bool whole_sum; /* which is in whole numbers of steps of the grid */
+    double *last;   /* [n] more to add, wiped as it is used; or NULL */
     /* [n] what adding to the sum has lost, to be made good when the last is added; wiped; or
      * NULL */
     double *lost;

@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "exec/clip.h"
+#include "exec/whole.h"
 #include "num/linalg.h"
 #include "svi/waves.h"
 
@@ -70,9 +71,10 @@ static void unlock(const sum *t, pthread_mutex_t *mutex)
 static void wipe_units(const dpi_summation *s, dpi_worker *w)
 {
     sodium_memzero(&w->score, sizeof w->score);
-    if (w->unit == NULL)
+    if (w->unit != NULL)
+        sodium_memzero(w->unit, s->objective->n_release * sizeof *w->unit);
+    if (w->row == NULL)
         return;
-    sodium_memzero(w->unit, s->objective->n_release * sizeof *w->unit);
     sodium_memzero(w->row, s->chunk * sizeof *w->row);
     sodium_memzero(w->rows, s->chunk * sizeof *w->rows);
 }
@@ -162,7 +164,9 @@ static void add_score(const dpi_summation *s, dpi_worker *w, size_t m)
 static void finish_large(const sum *t, dpi_worker *w)
 {
     const dpi_summation *s = t->s;
-    double factor = dpi_clip_add(s->objective->n_release, w->unit, t->clip, w->to);
+    const size_t n = s->objective->n_release;
+    double factor = s->whole ? dpi_clip_add_whole(n, w->unit, t->clip, s->steps, w->to)
+                             : dpi_clip_add(n, w->unit, t->clip, w->to);
     w->dropped += s->counts && factor == 0;
     if (s->extras->n > 0)
         dpi_extras_add(s->extras, w->score, factor == 1, extra_of(s, w));
@@ -183,13 +187,25 @@ static void count_dropped_units(const dpi_summation *s, dpi_worker *w, size_t n)
         w->dropped += factor[r] == 0;
 }
 
+/* Adds the units of a chunk, whose rows are listed where they have several. */
+static void add_units(const sum *t, dpi_worker *w, size_t units, const size_t *rows)
+{
+    const dpi_summation *s = t->s;
+    if (s->whole)
+        dpi_run_clip_whole(w->run, units, rows, t->clip, s->steps, w->scratch, w->unit, w->to);
+    else if (rows == NULL)
+        dpi_run_clip_sum(w->run, units, t->clip, w->scratch, w->to);
+    else
+        dpi_run_clip_units(w->run, units, rows, t->clip, w->scratch, w->unit, w->to);
+}
+
 /* Runs a chunk of a task and adds it up: units that are whole into to[], clipped; rows of a larger
  * one into unit[]. */
 static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t done, size_t m)
 {
     if (t->s->units->start == NULL) {
         dpi_run_records(w->run, m, t->batch != NULL ? t->batch + job->first : NULL, job->first);
-        dpi_run_clip_sum(w->run, m, t->clip, w->scratch, w->to);
+        add_units(t, w, m, NULL);
         dpi_count_dropped(t->s, w, m);
         if (t->s->extras->n > 0)
             add_extras(t, w, job, m);
@@ -203,7 +219,7 @@ static void run_chunk(const sum *t, dpi_worker *w, const batch_task *job, size_t
             add_score(t->s, w, m);
         return;
     }
-    dpi_run_clip_units(w->run, job->units, w->rows, t->clip, w->scratch, w->unit, w->to);
+    add_units(t, w, job->units, w->rows);
     count_dropped_units(t->s, w, job->units);
     if (t->s->extras->n > 0)
         add_extras(t, w, job, m);

@@ -25,7 +25,7 @@ typedef struct dpi_worker {
     double *part;     /* [n_release] the clipped sum of a task; zero between tasks; NULL in waves */
     double *to;       /* where that of its task goes: part, or for the first task summation.total */
     double score;     /* of the rows so far of a unit of several chunks; for extras.h */
-    double *unit;     /* [n_release] the sum of a unit's rows; only where units have several */
+    double *unit;     /* [n_release] the sum of a unit's rows; where units have several, or whole */
     uint64_t dropped; /* units that added nothing, where they are counted */
     dpi_parked parked[2]; /* room that all threads share */
     size_t *row;          /* [chunk] rows of a chunk, and */
@@ -42,6 +42,8 @@ typedef struct dpi_summation {
     size_t chunk;    /* records at a time */
     bool counts;     /* units that add nothing; without privacy only */
     bool draws;      /* the guide draws for records, or columns are drawn */
+    bool whole;      /* sums are whole numbers of steps of the release's grid (exec/whole.h) */
+    double steps;    /* of which so many are in 1, in the step at hand */
     dpi_pool *pool;  /* NULL: one thread */
     dpi_worker *workers;
     size_t n_workers;

@@ -150,6 +150,9 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  * a task of k <= 256 units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are
  * added as there.
  *
+ * Whole numbers (exec/whole.c): sums are exact, and a unit moves them by what it is as rounded, half
+ * of what is left to rounding two sums to the grid.
+ *
  * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/chains.c,
  * exec/factors.c), and for factors rounded to floats, 2^-18.  Where sums are in double, by n or by
  * the clip norm, the lines above hold. */
@@ -236,7 +239,8 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
                              .units = &s->units,
                              .extras = &s->extras,
                              .chunk = records_at_a_time(s, spec->chunk),
-                             .counts = s->opts.mode == DP_NO_PRIVACY};
+                             .counts = s->opts.mode == DP_NO_PRIVACY,
+                             .whole = dpi_together_is_whole(&s->opts, s->objective.n_release)};
     dp_status status = make_state(s, err);
     if (status == DP_OK)
         status = make_run_discreetly(s, spec->data, err);
@@ -400,7 +404,8 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
     dpi_svi_draw(s);
     dpi_run_globals(s->run);
     double share = dpi_svi_share_clipped(s);
-    dpi_extras_prepare(&s->extras, &s->opts, s->begun, share);
+    s->sum.steps = s->sum.whole ? dpi_release_steps(dpi_finish_sd(s)) : 0;
+    dpi_extras_prepare(&s->extras, &s->opts, s->begun, share, s->sum.steps);
     s->made = dpi_svi_was_made(s->keep);
     return !s->made || s->seeded ? sum_batch(s, share, err) : DP_OK;
 }

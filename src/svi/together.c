@@ -145,6 +145,15 @@ bool dpi_together_is_own(const dp_owners *o)
     return o != NULL && o->damping > 0;
 }
 
+/* A record's number is below 2^50 steps then (exec/whole.h). */
+static const double least_whole = 0x1p-17;
+
+bool dpi_together_is_whole(const dp_svi_opts *o, size_t n)
+{
+    return o->owners != NULL && !dpi_together_is_own(o->owners) && o->mode != DP_NO_PRIVACY &&
+           o->sigma * dpi_together_share(o->owners) > least_whole && n < DPI_SVI_LARGE_RELEASE;
+}
+
 double dpi_together_excess(const dp_owners *o)
 {
     return o == NULL || dpi_together_is_own(o)

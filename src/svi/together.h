@@ -1,5 +1,6 @@
-/* Releases of several owners (tacit/owners.h): each puts its own sum on the grid, with its share of
- * the noise, and they open the sum of all together.  doc/design/silo.md. */
+/* Releases of several owners (tacit/owners.h): each puts its own sum on the grid, or each of its
+ * units (dpi_together_is_whole), with its share of the noise, and they open the sum of all together.
+ * doc/design/silo.md. */
 #ifndef DPI_SVI_TOGETHER_H
 #define DPI_SVI_TOGETHER_H
 
@@ -38,6 +39,10 @@ dp_status dpi_together_check_records(const dp_owners *owners, size_t n,
 
 /* Whether releases are each owner's own, with all their noise (damping). */
 bool dpi_together_is_own(const dp_owners *owners);
+
+/* Whether each unit of a run that releases n numbers is put on the grid by itself, so that what
+ * owners open is the same to the bit however records are split. */
+bool dpi_together_is_whole(const dp_svi_opts *o, size_t n);
 
 /* What the noise of all shares is more than that which guards against those who know the shares of
  * others; 1 without owners. */

@@ -38,7 +38,7 @@ static const size_t long_release = 50000; /* numbers, from which on it pays */
 
 dp_status dpi_waves_init(dpi_summation *s, dpi_arena *arena, dp_error *err)
 {
-    if (s->objective->n_release < long_release || s->units->start != NULL ||
+    if (s->objective->n_release < long_release || s->units->start != NULL || s->whole ||
         !dpi_factors_pay(s->run))
         return DP_OK;
     return dpi_factors_new(arena, s->run, SLOTS, s->extras->n, &s->factors, err);

@@ -41,8 +41,9 @@ static dp_status init_worker(dpi_summation *s, size_t k, dpi_arena *arena, dp_er
     bool sums = s->factors == NULL;
     if (sums)
         w->part = dpi_arena_alloc(arena, n, sizeof *w->part);
-    if (grouped) {
+    if (grouped || s->whole)
         w->unit = dpi_arena_alloc(arena, n, sizeof *w->unit);
+    if (grouped) {
         w->row = dpi_arena_alloc(arena, s->chunk, sizeof *w->row);
         w->rows = dpi_arena_alloc(arena, s->chunk, sizeof *w->rows);
     }
@@ -50,8 +51,8 @@ static dp_status init_worker(dpi_summation *s, size_t k, dpi_arena *arena, dp_er
     for (int i = 0; i < 2 && parks; i++)
         w->parked[i].part = dpi_arena_alloc(arena, n, sizeof *w->part);
     if (w->scratch == NULL || (sums && w->part == NULL) || (parks && w->parked[1].part == NULL) ||
-        (parks && w->parked[0].part == NULL) ||
-        (grouped && (w->unit == NULL || w->row == NULL || w->rows == NULL)))
+        (parks && w->parked[0].part == NULL) || ((grouped || s->whole) && w->unit == NULL) ||
+        (grouped && (w->row == NULL || w->rows == NULL)))
         return dpi_fail_nomem(err);
     dp_status status = DP_OK;
     if (k > 0)

@@ -87,7 +87,7 @@ static void no_unit_moves_a_release_further_than_is_accounted_for(void **state)
         dpi_extras e;
         double noise = everything.sigma * everything.clip, most = 0, apart = 0;
         dpi_extras_init(&e, &everything, 40);
-        dpi_extras_prepare(&e, &everything, now ? 8 : 7, 1);
+        dpi_extras_prepare(&e, &everything, now ? 8 : 7, 1, 0);
         for (size_t i = 0; i < 2 * n_scores; i++)
             for (size_t k = 0; k < 2 * n_scores; k++) {
                 double one[2] = {0, 0}, other[2] = {0, 0};

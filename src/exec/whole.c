@@ -1,0 +1,163 @@
+/* Clipped sums in whole numbers.
+ *
+ *   sum_e += round(s (w g_e)),  w = min(1, C / |g|),  s steps of the grid in 1
+ *
+ * Sums of whole numbers below 2^53 are exact: they are the same in whatever order units come and
+ * however they are cut into sums that are then added.  Norms and factors are those of clip.c, of
+ * which each is a function of its unit alone, to the bit; so is what is rounded here.  A number is
+ * off by 1/2 at most, and a unit's norm by sqrt(n) / 2 steps (svi/release.h leaves that).
+ *
+ * An outer product a b^T is made in tiles of eight by eight numbers, each of which takes a record
+ * after the other and adds the rounded product: a multiplication, one with an addition, and two
+ * additions where a sum of products takes one.  As in factored.c factors are multiplied before the
+ * weight comes in.  All other gradients are made, record after record. */
+#include "exec/whole.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "exec/clip.h"
+#include "exec/run-state.h"
+#include "num/linalg.h"
+
+enum { TILE = 8, AT_ONCE = 64 };
+
+/* What is added to a number of at most 2^51 so that its last bit is worth 1. */
+static const double onto_grid = 0x1.8p52;
+
+DPI_LOOPS static void add_whole(size_t n, double scale, const double *x, double *restrict sum)
+{
+    for (size_t e = 0; e < n; e++)
+        sum[e] += (scale * x[e] + onto_grid) - onto_grid;
+}
+
+static size_t release_size(const dpi_run *run)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->spec.n_parts; i++)
+        n += run->parts[i].size;
+    return n;
+}
+
+/* ---- outer products ---- */
+
+/* The factors of some records, those of weight 0 left out, as tiles want them. */
+typedef struct whole_pack {
+    size_t n;
+    size_t record[AT_ONCE];
+    double scale[AT_ONCE], a[AT_ONCE][TILE], b[AT_ONCE][TILE];
+} whole_pack;
+
+/* Numbers first ... first + TILE - 1 of in[k] of each, zero behind the end. */
+static void pack(const dpi_call *c, int k, size_t first, const whole_pack *p, double to[][TILE])
+{
+    const size_t left = c->in_size[k] - first, n = left < TILE ? left : TILE;
+    for (size_t i = 0; i < p->n; i++) {
+        const double *from = c->in[k] + p->record[i] * c->in_step[k] + first;
+        if (n == TILE)
+            memcpy(to[i], from, sizeof to[i]);
+        for (size_t j = 0; n < TILE && j < TILE; j++)
+            to[i][j] = j < n ? from[j] : 0;
+    }
+}
+
+DPI_LOOPS static void make_tile(const whole_pack *p, double tile[TILE][TILE])
+{
+    double sum[TILE][TILE] = {{0}};
+    for (size_t i = 0; i < p->n; i++) {
+        DPI_UNROLL
+        for (size_t r = 0; r < TILE; r++)
+            for (size_t j = 0; j < TILE; j++)
+                sum[r][j] += (p->scale[i] * (p->a[i][r] * p->b[i][j]) + onto_grid) - onto_grid;
+    }
+    memcpy(tile, sum, sizeof sum);
+}
+
+static void add_tiles(const dpi_call *c, whole_pack *p, double *sum)
+{
+    const size_t rows = c->attr->rows, columns = c->attr->columns;
+    double tile[TILE][TILE];
+    for (size_t row = 0; row < rows; row += TILE) {
+        pack(c, 0, row, p, p->a);
+        for (size_t column = 0; column < columns; column += TILE) {
+            pack(c, 1, column, p, p->b);
+            make_tile(p, tile);
+            for (size_t r = 0; r < TILE && row + r < rows; r++)
+                for (size_t j = 0; j < TILE && column + j < columns; j++)
+                    sum[(row + r) * columns + column + j] += tile[r][j];
+        }
+    }
+}
+
+static void add_outer(const dpi_call *c, size_t m, const double *weight, double steps, double *sum)
+{
+    whole_pack p;
+    for (size_t r = 0; r < m;) {
+        for (p.n = 0; p.n < AT_ONCE && r < m; r++) {
+            if (weight[r] == 0)
+                continue;
+            p.record[p.n] = r;
+            p.scale[p.n++] = weight[r] * steps;
+        }
+        add_tiles(c, &p, sum);
+    }
+}
+
+/* ---- parts ---- */
+
+/* Makes record r's numbers of a part, in unit[] where they do not stand as they are. */
+static const double *numbers_of(const dpi_run *run, const dpi_part *p, size_t r, double *unit)
+{
+    if (p->terms == NULL && p->factored == NULL)
+        return p->call.out + r * p->size;
+    memset(unit, 0, p->size * sizeof *unit);
+    dpi_run_add_row(run, (size_t)(p - run->parts), r, unit);
+    return unit;
+}
+
+static void add_part(const dpi_run *run, const dpi_part *p, size_t m, const double *weight,
+                     double steps, double *unit, double *sum)
+{
+    if (p->factored != NULL && p->factored->outer) {
+        add_outer(&p->call, m, weight, steps, sum);
+        return;
+    }
+    for (size_t r = 0; r < m; r++)
+        if (weight[r] != 0)
+            add_whole(p->size, weight[r] * steps, numbers_of(run, p, r, unit), sum);
+}
+
+/* ---- units ---- */
+
+double dpi_clip_add_whole(size_t n, const double *unit, double clip, double steps, double *sum)
+{
+    const double weight = dpi_clip_weight(n, unit, clip);
+    if (weight != 0)
+        add_whole(n, weight * steps, unit, sum);
+    return weight;
+}
+
+void dpi_run_clip_whole(dpi_run *run, size_t n_units, const size_t *rows, double clip, double steps,
+                        double *scratch, double *unit, double *sum)
+{
+    double *weight = scratch + run->spec.chunk;
+    const size_t n = release_size(run);
+    size_t m = rows == NULL ? n_units : 0;
+    for (size_t u = 0; rows != NULL && u < n_units; u++)
+        m += rows[u];
+    dpi_run_weights(run, m, clip, scratch, weight);
+    for (size_t u = 0, r = 0; rows != NULL && u < n_units; r += rows[u], u++)
+        for (size_t k = 0; rows[u] > 1 && k < rows[u]; k++)
+            weight[r + k] = 0;
+    double *to = sum;
+    for (const dpi_part *p = run->parts; p < run->parts + run->spec.n_parts; to += p->size, p++)
+        add_part(run, p, m, weight, steps, unit, to);
+    for (size_t u = 0, r = 0; rows != NULL && u < n_units; r += rows[u], u++) {
+        if (rows[u] == 1)
+            continue;
+        memset(unit, 0, n * sizeof *unit);
+        dpi_run_add_rows(run, r, rows[u], unit);
+        weight[r] = dpi_clip_add_whole(n, unit, clip, steps, sum);
+    }
+}
