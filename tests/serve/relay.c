@@ -70,6 +70,7 @@ static bool act(relay *r, int to, unsigned char *b, size_t n)
 {
     unsigned char kept[2 * PIECE];
     size_t piece = n < PIECE ? n : PIECE;
+    r->done = true;
     switch (r->deed) {
     case KILL:
         while (r->victim == 0) /* is about to be told */
@@ -166,6 +167,7 @@ void relay_start(relay *r)
     assert_int_equal(dpi_socket_listen("127.0.0.1", port, &listening, NULL), DP_OK);
     r->port = dpi_socket_port(listening);
     r->n_bursts = 0;
+    r->done = false;
     pid_t child = fork_mortal();
     assert_true(child >= 0);
     if (child == 0) {

@@ -37,6 +37,7 @@ typedef struct relay {
     relay_deed deed;
     int way; /* the deed is done when so many bytes have gone that way */
     size_t at;
+    atomic_bool done; /* [out] since relay_start */
     _Atomic pid_t victim;
     bool elsewhere; /* it is at neither end: all that is sent passes */
     pid_t self;

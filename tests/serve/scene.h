@@ -55,7 +55,8 @@ void stop(scene *s);
 /* Of one that has ended, or is about to, by itself, or because it was stopped. */
 void ends(scene *s, dp_status how);
 
-/* Asks for n random records, and compares with the oracle. */
+/* Asks for n random records, and compares with the oracle; what asking ended with, or that too. */
+dp_status answer_exactly(const dp_program *p, const dp_ask_opts *opts, int n, dp_error *err);
 void answers_are_exact(const dp_program *p, const dp_ask_opts *opts, int n);
 
 #endif

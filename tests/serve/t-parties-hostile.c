@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "serve/ask-parties.h"
+#include "tests/lib/pause.h"
 #include "tests/serve/daemons.h"
 #include "tests/serve/scene.h"
 
@@ -20,27 +21,41 @@ static void begin(daemons *d, size_t n, uint32_t timeout, const dp_program *p)
     assert_ok(daemons_share(d, p, &err), err.text);
 }
 
-static dp_ask *opened(const daemons *d, size_t lanes)
+static dp_status opening(const daemons *d, size_t lanes, dp_ask **ask, dp_error *err)
 {
     const dp_ask_parties_opts o = {.identity = d->client,
                                    .parties = d->parties,
                                    .records = RECORDS,
                                    .lanes = lanes,
                                    .timeout_ms = LONG};
-    dp_error err = {0};
+    *err = (dp_error){0};
+    return dp_ask_parties_new(&o, ask, err);
+}
+
+static dp_ask *opened(const daemons *d, size_t lanes)
+{
+    dp_error err;
     dp_ask *ask;
-    assert_ok(dp_ask_parties_new(&o, &ask, &err), err.text);
+    assert_ok(opening(d, lanes, &ask, &err), err.text);
     return ask;
 }
 
 static void works(const daemons *d)
 {
-    double x[INPUTS] = {0};
+    double x[INPUTS] = {0}, begun;
     int64_t y[OUTPUTS];
-    dp_error err = {0};
-    dp_ask *ask = opened(d, 1);
-    assert_ok(dp_ask_query(ask, x, y, &err), err.text);
-    dp_ask_free(ask);
+    dp_error err;
+    dp_ask *ask;
+    dp_status status;
+    int tries = 0;
+    do {
+        begun = clock_now();
+        status = opening(d, 1, &ask, &err);
+        if (status == DP_OK)
+            status = dp_ask_query(ask, x, y, &err);
+        dp_ask_free(ask);
+    } while (status != DP_OK && stood_still(begun, d->opts.timeout_ms, &tries));
+    assert_ok(status, err.text);
 }
 
 /* Queries that party i has counted. */
@@ -50,10 +65,10 @@ static size_t counted(const daemons *d, size_t i)
     size_t n = 0;
     daemons_path(d, i, "log", path);
     FILE *log = fopen(path, "r");
-    assert_non_null(log);
-    while (fgets(line, sizeof line, log) != NULL)
+    while (log != NULL && fgets(line, sizeof line, log) != NULL)
         n += strstr(line, " asked ") != NULL;
-    (void)fclose(log);
+    if (log != NULL)
+        (void)fclose(log);
     return n;
 }
 
@@ -128,23 +143,45 @@ static void queries_of_other_sizes_end_the_session_uncounted(void **state)
     dp_program_free(p);
 }
 
-/* Parties are told of n[i] records: who answers. */
-static void ask_differently(const daemons *d, size_t lanes, const size_t n[], bool answers[])
+/* Parties are told of n[i] records: who answers, where all of them have let it go on. */
+static dp_status ask_differently(const daemons *d, size_t lanes, const size_t n[], bool answers[])
 {
-    dp_ask *ask = opened(d, lanes);
+    dp_error err;
+    dp_ask *ask;
+    dp_status status = opening(d, lanes, &ask, &err);
+    if (status != DP_OK)
+        return status;
     struct dpi_parties_ask *a = ask->parties;
     for (size_t i = 0; i < a->n; i++)
         say_query(ask, i, n[i]);
-    for (size_t i = 0; i < a->n; i++)
-        assert_ok(hear_go(ask, i), "");
-    for (size_t i = 0; i < a->n; i++)
-        assert_ok(dpi_wire_send(a->wire[i], DPI_PARTY_INPUT, 1, a->in[i],
-                                dpi_party_input_bytes(&a->sizes, i, n[i]), LONG),
-                  "");
-    for (size_t i = 0; i < a->n; i++)
+    for (size_t i = 0; status == DP_OK && i < a->n; i++)
+        status = hear_go(ask, i);
+    for (size_t i = 0; status == DP_OK && i < a->n; i++)
+        status = dpi_wire_send(a->wire[i], DPI_PARTY_INPUT, 1, a->in[i],
+                               dpi_party_input_bytes(&a->sizes, i, n[i]), LONG);
+    for (size_t i = 0; status == DP_OK && i < a->n; i++)
         answers[i] = dpi_wire_receive(a->wire[i], DPI_PARTY_OUTPUT, 1, a->out[i],
                                       dpi_party_output_bytes(&a->sizes, i, n[i]), LONG) == DP_OK;
     dp_ask_free(ask);
+    return status;
+}
+
+/* The same, and that each has counted what it was told. */
+static void all_count(const daemons *d, size_t lanes, const size_t n[], bool answers[])
+{
+    size_t before[DAEMONS];
+    dp_status status;
+    double begun;
+    int tries = 0;
+    do {
+        for (size_t i = 0; i < d->opts.n; i++)
+            before[i] = counted(d, i);
+        begun = clock_now();
+        status = ask_differently(d, lanes, n, answers);
+    } while (status != DP_OK && stood_still(begun, d->opts.timeout_ms, &tries));
+    assert_ok(status, "");
+    for (size_t i = 0; i < d->opts.n; i++)
+        assert_int_equal(counted(d, i), before[i] + n[i]);
 }
 
 /* Nobody tells his piece of a record that another party has not counted, but for Trio's dealer, who
@@ -156,16 +193,11 @@ static void what_parties_count_differently_is_not_answered(void **state)
     dp_program *p = wide(OUTPUTS);
     for (size_t parties = 3; parties <= 4; parties++) {
         daemons d;
-        size_t before[4] = {0};
-        bool answers[4];
+        bool answers[DAEMONS];
         begin(&d, parties, SHORT, p);
         for (size_t lanes = 1; lanes <= LANES; lanes++)
             for (size_t k = 0; k < parties; k++) {
-                ask_differently(&d, lanes, sizes[k], answers);
-                for (size_t i = 0; i < parties; i++) {
-                    before[i] += sizes[k][i];
-                    assert_int_equal(counted(&d, i), before[i]);
-                }
+                all_count(&d, lanes, sizes[k], answers);
                 for (size_t i = 0; i < parties; i++)
                     if (lanes == 1 ? parties == 4 || i != 0 : i == k && (parties == 4 || i != 1))
                         assert_false(answers[i]);

@@ -12,17 +12,11 @@
 
 #include "base/bytes.h"
 #include "tests/lib/numbers.h"
+#include "tests/lib/pause.h"
 #include "tests/serve/scene.h"
 #include "wire/identity.h"
 
-enum { LONG = 20000, SHORT = 500 /* ms */, INPUTS = 20, FILES = 12 };
-
-static double clock_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
+enum { LONG = 20000, SHORT = 2000 /* ms */, INPUTS = 20, FILES = 12 };
 
 /* ---- sessions ---- */
 

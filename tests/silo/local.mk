@@ -115,6 +115,7 @@ UNIT_TESTS += %D%/t-trio-rows %D%/t-trio-run
 %C%_t_trio_run_SOURCES = %D%/t-trio-run.c $(silo_town)
 %C%_t_trio_run_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_run_LDADD = $(TEST_TRIO)
+%C%_t_trio_run_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_mesh_layer
 UNIT_TESTS += %D%/t-run-trio
 %C%_t_run_trio_SOURCES = %D%/t-run-trio.c $(silo_town) $(silo_joint)
 %C%_t_run_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)

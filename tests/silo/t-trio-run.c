@@ -3,12 +3,16 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <tacit/dataset.h>
 
+#include "share/mesh.h"
+#include "tests/lib/pause.h"
 #include "tests/silo/trio-town.h"
 
 static void owners_get_the_coefficients_of_one_table(void **state)
@@ -251,14 +255,46 @@ static void what_is_of_no_use_is_refused(void **state)
     }
 }
 
+/* How many steps have begun at each role, in memory that processes share. */
+static struct steps {
+    size_t role;
+    atomic_uint *begun;
+} steps;
+
+void __real_dpi_mesh_layer(dpi_mesh *m, uint32_t layer);
+void __wrap_dpi_mesh_layer(dpi_mesh *m, uint32_t layer);
+void __wrap_dpi_mesh_layer(dpi_mesh *m, uint32_t layer)
+{
+    if (steps.begun != NULL)
+        atomic_fetch_add(&steps.begun[steps.role], 1);
+    __real_dpi_mesh_layer(m, layer);
+}
+
+/* Until all three are in the middle; false where that does not come. */
+static bool all_step(void)
+{
+    enum { SOME = 20 };
+    const double begun = town_now();
+    for (int k = 0; k < 3; k++)
+        while (steps.begun[k] < SOME) {
+            if (town_now() - begun > TOWN_PATIENCE / MS)
+                return false;
+            pause_for(1);
+        }
+    return true;
+}
+
 /* Each role as a process of its own is killed in the middle; what the others end with, and when. */
 static void who_is_killed_ends_it_for_all(void **state)
 {
-    enum { WAIT = 400 * MS };
     (void)state;
+    steps.begun = mmap(NULL, 3 * sizeof *steps.begun, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(steps.begun != MAP_FAILED);
     for (int victim = 0; victim < 3; victim++) {
         pid_t child[3];
         town_set_up(0);
+        memset(steps.begun, 0, 3 * sizeof *steps.begun);
         for (int k = 0; k < 3; k++) {
             town_sides[k].terms.steps = 100000;
             town_sides[k].terms.rows = town_sides[k].data.rows = 20;
@@ -266,6 +302,7 @@ static void who_is_killed_ends_it_for_all(void **state)
             child[k] = fork();
             if (child[k] != 0)
                 continue;
+            steps.role = (size_t)k;
             if (k == 2)
                 town_sides[k].data.rows = 0;
             town_act(&town_sides[k]);
@@ -274,7 +311,7 @@ static void who_is_killed_ends_it_for_all(void **state)
                 zeros = zeros && town_sides[k].w[j] == 0;
             _exit(town_sides[k].status == DP_EPEER && zeros ? 0 : 1);
         }
-        (void)usleep(WAIT);
+        const bool in_the_middle = all_step();
         const double killed = town_now();
         assert_int_equal(kill(child[victim], SIGKILL), 0);
         for (int k = 0; k < 3; k++) {
@@ -282,9 +319,12 @@ static void who_is_killed_ends_it_for_all(void **state)
             assert_int_equal(waitpid(child[k], &end, 0), child[k]);
             assert_true(k == victim ? WIFSIGNALED(end) : WIFEXITED(end) && WEXITSTATUS(end) == 0);
         }
+        assert_true(in_the_middle);
         assert_true(town_now() - killed <
                     TOWN_PATIENCE / MS / 2); /* s: nobody waits for patience */
     }
+    (void)munmap(steps.begun, 3 * sizeof *steps.begun);
+    steps.begun = NULL;
 }
 
 static void a_party_that_does_not_come_is_named(void **state)

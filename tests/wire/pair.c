@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *pair_path(wire_pair *p, const char *name)
@@ -104,11 +103,4 @@ int open_files(void)
             (void)close(copy);
     }
     return n;
-}
-
-double clock_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }

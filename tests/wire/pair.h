@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "tests/lib/check.h"
+#include "tests/lib/pause.h"
 #include "wire/session.h"
 
 typedef struct wire_pair {
@@ -47,8 +48,5 @@ void open_pair(const wire_pair *p, dpi_wire_session *ends[2]);
 
 /* Open descriptors of this process. */
 int open_files(void);
-
-/* Milliseconds of the monotonic clock. */
-double clock_now(void);
 
 #endif
