@@ -125,3 +125,6 @@ UNIT_TESTS += %D%/t-trio-memory
 %C%_t_trio_memory_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_memory_LDADD = $(TEST_TRIO)
 %C%_t_trio_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc
+UNIT_TESTS += %D%/t-splits
+%C%_t_splits_LDADD = $(TEST_SILO)
+%C%_t_splits_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_together_noise
