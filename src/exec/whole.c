@@ -8,12 +8,12 @@
  * off by 1/2 at most, and a unit's norm by sqrt(n) / 2 steps (svi/release.h leaves that).
  *
  * An outer product a b^T is made in tiles of eight by eight numbers, each of which takes a record
- * after the other and adds the rounded product: a multiplication, one with an addition, and two
- * additions where a sum of products takes one.  As in factored.c factors are multiplied before the
- * weight comes in.  All other gradients are made, record after record. */
+ * after the other: a multiplication, one with the addition that rounds, and an addition of whole
+ * numbers, where a sum of products has the second alone.  As in factored.c factors are multiplied
+ * before the weight comes in.  All other gradients are made, record after record. */
 #include "exec/whole.h"
 
-#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -42,11 +42,12 @@ static size_t release_size(const dpi_run *run)
 
 /* ---- outer products ---- */
 
-/* The factors of some records, those of weight 0 left out, as tiles want them. */
+/* The factors of some records, those of weight 0 left out: numbers of the longer one, and of the
+ * other. */
 typedef struct whole_pack {
     size_t n;
     size_t record[AT_ONCE];
-    double scale[AT_ONCE], a[AT_ONCE][TILE], b[AT_ONCE][TILE];
+    double scale[AT_ONCE], along[AT_ONCE][TILE], across[AT_ONCE][TILE];
 } whole_pack;
 
 /* Numbers first ... first + TILE - 1 of in[k] of each, zero behind the end. */
@@ -62,30 +63,65 @@ static void pack(const dpi_call *c, int k, size_t first, const whole_pack *p, do
     }
 }
 
-DPI_LOOPS static void make_tile(const whole_pack *p, double tile[TILE][TILE])
+/* Of the first `width` numbers across, which is constant.  What onto_grid is in each of the numbers
+ * whose bits are added up is taken off at the end. */
+DPI_INLINE void take_records(const whole_pack *p, size_t width, double tile[TILE][TILE])
 {
-    double sum[TILE][TILE] = {{0}};
+    uint64_t sum[TILE][TILE] = {{0}}, none;
+    memcpy(&none, &onto_grid, sizeof none);
     for (size_t i = 0; i < p->n; i++) {
         DPI_UNROLL
-        for (size_t r = 0; r < TILE; r++)
-            for (size_t j = 0; j < TILE; j++)
-                sum[r][j] += (p->scale[i] * (p->a[i][r] * p->b[i][j]) + onto_grid) - onto_grid;
+        for (size_t r = 0; r < width; r++)
+            for (size_t j = 0; j < TILE; j++) {
+                const double on = p->scale[i] * (p->along[i][j] * p->across[i][r]) + onto_grid;
+                uint64_t bits;
+                memcpy(&bits, &on, sizeof bits);
+                sum[r][j] += bits;
+            }
     }
-    memcpy(tile, sum, sizeof sum);
+    for (size_t r = 0; r < width; r++)
+        for (size_t j = 0; j < TILE; j++)
+            tile[r][j] = (double)(int64_t)(sum[r][j] - p->n * none);
+}
+
+DPI_LOOPS static void make_tile(const whole_pack *p, double tile[TILE][TILE])
+{
+    take_records(p, TILE, tile);
+}
+
+DPI_LOOPS static void make_narrow_tile(const whole_pack *p, double tile[TILE][TILE])
+{
+    take_records(p, 2, tile);
+}
+
+/* Adds a tile whose first number across and along these are. */
+static void add_tile(const dpi_call *c, const double tile[TILE][TILE], size_t across, size_t along,
+                     double *sum)
+{
+    const size_t columns = c->attr->columns;
+    const bool tall = c->attr->rows >= columns;
+    const size_t most[2] = {(tall ? columns : c->attr->rows) - across,
+                            (tall ? c->attr->rows : columns) - along};
+    for (size_t r = 0; r < TILE && r < most[0]; r++)
+        for (size_t j = 0; j < TILE && j < most[1]; j++)
+            sum[tall ? (along + j) * columns + across + r : (across + r) * columns + along + j] +=
+                tile[r][j];
 }
 
 static void add_tiles(const dpi_call *c, whole_pack *p, double *sum)
 {
-    const size_t rows = c->attr->rows, columns = c->attr->columns;
+    const int k = c->attr->rows >= c->attr->columns ? 0 : 1; /* the longer one */
     double tile[TILE][TILE];
-    for (size_t row = 0; row < rows; row += TILE) {
-        pack(c, 0, row, p, p->a);
-        for (size_t column = 0; column < columns; column += TILE) {
-            pack(c, 1, column, p, p->b);
-            make_tile(p, tile);
-            for (size_t r = 0; r < TILE && row + r < rows; r++)
-                for (size_t j = 0; j < TILE && column + j < columns; j++)
-                    sum[(row + r) * columns + column + j] += tile[r][j];
+    for (size_t across = 0; across < c->in_size[1 - k]; across += TILE) {
+        pack(c, 1 - k, across, p, p->across);
+        const bool narrow = c->in_size[1 - k] - across <= 2;
+        for (size_t along = 0; along < c->in_size[k]; along += TILE) {
+            pack(c, k, along, p, p->along);
+            if (narrow)
+                make_narrow_tile(p, tile);
+            else
+                make_tile(p, tile);
+            add_tile(c, (const double(*)[TILE])tile, across, along, sum);
         }
     }
 }
