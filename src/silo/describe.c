@@ -8,6 +8,7 @@
 #include "silo/joint.h"
 #include "silo/print.h"
 #include "silo/split.h"
+#include "silo/trio-rows.h"
 
 static const dp_silo_scheme told[] = {
 #define OF_ROWS(c, name, noisy, averages, about) {name, about, noisy, false, averages, false},
@@ -35,13 +36,6 @@ typedef struct worked_out {
     dpi_silo_view *views;
 } worked_out;
 
-/* Whether three parties have rows of one table, and not columns. */
-static bool is_by_rows(const dp_silo_plan *plan)
-{
-    const size_t *rows = plan->trio.rows_of;
-    return rows[0] > 0 || rows[1] > 0 || rows[2] > 0;
-}
-
 static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_error *err)
 {
     const dp_silo_opts *o = &plan->opts;
@@ -59,7 +53,7 @@ static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_
         return dpi_silo_joint_columns(p, &who, &c, err);
     }
     if (o->trio != NULL) {
-        const dpi_joint_shares c = {.by_rows = is_by_rows(plan),
+        const dpi_joint_shares c = {.by_rows = dpi_silo_trio_in_rows(&plan->trio),
                                     .told = o->trio->told,
                                     .times = plan->openings[0].times,
                                     .numbers = plan->openings[0].numbers,
@@ -139,7 +133,8 @@ static void say_three(const dp_silo_plan *plan, dpi_bytes *to)
         dpi_silo_say(to,
                      "spent\n  epsilon %.6g at delta %.3g, of a record in place of another at %s: "
                      "against one of the three who keeps to the protocol, and no other\n",
-                     o->epsilon, o->delta, is_by_rows(plan) ? "its owner" : "all owners");
+                     o->epsilon, o->delta,
+                     dpi_silo_trio_in_rows(&plan->trio) ? "its owner" : "all owners");
 }
 
 /* What a walk is. */

@@ -10,14 +10,14 @@
 
 enum { COUNT = 8 /* bytes */ };
 
-static bool is_by_rows(const dp_silo_trio *t)
+bool dpi_silo_trio_in_rows(const dp_silo_trio *t)
 {
     return t->rows_of[0] > 0 || t->rows_of[1] > 0 || t->rows_of[2] > 0;
 }
 
 static bool has_outcomes(const dp_silo_trio *t, size_t k)
 {
-    return is_by_rows(t) ? t->rows_of[k] > 0 : t->outcome == k;
+    return dpi_silo_trio_in_rows(t) ? t->rows_of[k] > 0 : t->outcome == k;
 }
 
 bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k)
@@ -38,7 +38,8 @@ size_t dpi_silo_trio_owners(const dp_silo_trio *terms)
 static dp_status check_what_is_there(const dp_silo_trio *t, size_t self, const dp_silo_trio_data *a,
                                      dp_error *err)
 {
-    const size_t d = t->columns[self], most = is_by_rows(t) ? t->rows_of[self] : t->rows;
+    const size_t d = t->columns[self];
+    const size_t most = dpi_silo_trio_in_rows(t) ? t->rows_of[self] : t->rows;
     const size_t least = t->ids != NULL ? 1 : most;
     const bool has = dpi_silo_trio_has(t, self), outcomes = has_outcomes(t, self);
     if (!has)

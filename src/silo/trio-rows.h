@@ -12,6 +12,9 @@ typedef struct dpi_silo_trio_rows {
     size_t n_chosen;     /* numbers */
 } dpi_silo_trio_rows;
 
+/* Whether parties have rows of one table, and not columns of the same rows. */
+bool dpi_silo_trio_in_rows(const dp_silo_trio *terms);
+
 /* Whether party k has columns or outcomes; how many have. */
 bool dpi_silo_trio_has(const dp_silo_trio *terms, size_t k);
 size_t dpi_silo_trio_owners(const dp_silo_trio *terms);

@@ -63,7 +63,7 @@ static dp_status check_uses(const dp_silo_trio *a, dp_error *err)
 /* Ids are of two, who link them, or of three, who compare them. */
 static dp_status check_ids(const dp_silo_trio *a, dp_error *err)
 {
-    const bool by_rows = a->rows_of[0] > 0 || a->rows_of[1] > 0 || a->rows_of[2] > 0;
+    const bool by_rows = dpi_silo_trio_in_rows(a);
     return a->ids == NULL || (is_name(a->ids) && dpi_silo_trio_owners(a) > 1 && !by_rows)
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,
