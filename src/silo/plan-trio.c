@@ -73,6 +73,10 @@ static dp_status check_held(const dp_silo_plan *p, dp_error *err)
             return dpi_fail(err, DP_EINVAL,
                             "what an owner has are names of columns with commas between, in one "
                             "line of at most 64 KiB");
+        if (held != NULL && strcmp(held, "-") == 0)
+            return dpi_fail(err, DP_EINVAL,
+                            "an owner has the column '-' alone, and in a plan that says that it "
+                            "has none; rename the column");
     }
     return !has || p->source.priors == NULL
                ? DP_OK

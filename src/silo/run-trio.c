@@ -66,6 +66,11 @@ dp_status dpi_silo_three_marked(const dp_silo_plan *plan, const char *path, bool
     const ssize_t n = read(file, found, sizeof found);
     (void)close(file);
     mark_text(plan, own);
+    if (n >= 0 && n < MARK && memcmp(own, found, (size_t)n) == 0)
+        return dpi_fail(err, DP_ESTATE,
+                        "%.200s is not whole: a run was ended while it wrote that it begins, and a "
+                        "plan is run once; make a new plan",
+                        path);
     return n == MARK && memcmp(own, found, MARK) == 0
                ? DP_OK
                : dpi_fail(err, DP_ESTATE, "%.200s is of another plan; give each its own state",

@@ -116,10 +116,14 @@ UNIT_TESTS += %D%/t-trio-rows %D%/t-trio-run
 %C%_t_trio_run_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_run_LDADD = $(TEST_TRIO)
 %C%_t_trio_run_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_mesh_layer
-UNIT_TESTS += %D%/t-run-trio
+UNIT_TESTS += %D%/t-plan-trio %D%/t-run-trio
+%C%_t_plan_trio_SOURCES = %D%/t-plan-trio.c $(silo_town) $(silo_joint)
+%C%_t_plan_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_plan_trio_LDADD = $(TEST_TRIO)
 %C%_t_run_trio_SOURCES = %D%/t-run-trio.c $(silo_town) $(silo_joint)
 %C%_t_run_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_run_trio_LDADD = $(TEST_TRIO)
+%C%_t_run_trio_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_silo_part_of
 UNIT_TESTS += %D%/t-trio-memory
 %C%_t_trio_memory_SOURCES = %D%/t-trio-memory.c $(silo_trio)
 %C%_t_trio_memory_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)

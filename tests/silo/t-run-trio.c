@@ -1,4 +1,4 @@
-/* Plans of three parties: their text, and runs of them over TCP. */
+/* Runs of plans of three parties, over TCP. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <pthread.h>
@@ -7,11 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "silo/describe.h"
 #include "silo/plan.h"
 #include "tests/silo/joint.h"
 #include "tests/silo/trio-town.h"
 
-enum { ROOM = 64 * 1024, PATH = 256 };
+enum { PATH = 256 };
 
 typedef struct three_side {
     size_t k;
@@ -354,129 +355,73 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     joint_end(&j);
 }
 
-/* ---- plans ---- */
+/* The step of each part at which another kind stands in place of the plan's; SIZE_MAX: none. */
+static size_t changed_step = SIZE_MAX;
 
-static char text[ROOM];
-
-static void refuses(const char *was, const char *is, const char *why)
+dp_status __real_dpi_silo_part_of(const dp_silo_plan *plan, size_t k, dpi_arena *arena,
+                                  dpi_silo_part *part, dp_error *err);
+dp_status __wrap_dpi_silo_part_of(const dp_silo_plan *plan, size_t k, dpi_arena *arena,
+                                  dpi_silo_part *part, dp_error *err);
+dp_status __wrap_dpi_silo_part_of(const dp_silo_plan *plan, size_t k, dpi_arena *arena,
+                                  dpi_silo_part *part, dp_error *err)
 {
-    static char changed[ROOM];
-    dp_silo_plan *plan;
-    dp_error err = {DP_OK, ""};
-    const char *at = strstr(text, was);
-    assert_non_null(at);
-    (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, is,
-                   at + strlen(was));
-    dp_status status = dp_silo_plan_parse(changed, strlen(changed), "three.plan", &plan, &err);
-    assert_int_not_equal(status, DP_OK);
-    assert_null(plan);
-    if (strstr(err.text, why) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", err.text, why);
+    static dpi_silo_step steps[64];
+    dp_status status = __real_dpi_silo_part_of(plan, k, arena, part, err);
+    if (status != DP_OK || changed_step >= part->n_steps)
+        return status;
+    assert_true(part->n_steps <= sizeof steps / sizeof *steps);
+    memcpy(steps, part->steps, part->n_steps * sizeof *steps);
+    steps[changed_step].kind = DPI_SILO_WALK;
+    part->steps = steps;
+    return status;
 }
 
-static void the_text_of_a_plan_is_read_as_it_was_written(void **state)
+/* Another version's plan may have other steps: one that this one would not take ends it. */
+static void steps_that_are_not_the_plans_are_not_taken(void **state)
 {
-    dp_silo_plan *again;
+    dpi_arena arena = {NULL};
+    dpi_silo_part part;
     dp_error err = {DP_OK, ""};
     (void)state;
-    begin(4, false);
-    const size_t n = strlen(dp_silo_plan_text(j.plan));
-    assert_true(n < ROOM);
-    memcpy(text, dp_silo_plan_text(j.plan), n + 1);
-    assert_ok(dp_silo_plan_parse(text, n, "three.plan", &again, &err), err.text);
-    assert_string_equal(dp_silo_plan_text(again), text);
-    const dp_silo_trio *t = dp_silo_plan_opts(again)->trio;
-    assert_true(!t->logistic && t->outcome == 1 && t->columns[0] == 3 && t->columns[2] == 0 &&
-                t->steps == 20 && t->rows == TOWN_N && t->ids == NULL && t->residual_most == 1);
-    dp_silo_plan_free(again);
-    assert_non_null(strstr(text, "\nthree = linear 1 20 0.5 0.01"));
-    assert_non_null(strstr(text, "\nparty = 3 0 1\nparty = 2 0 1\nparty = 0 0 0\n"));
-    assert_non_null(
-        strstr(text, "|   north sees h.d, of records of east, west: with noise of all\n"));
-    assert_non_null(
-        strstr(text, "\n| any two of the three together\n|   have all rows and outcomes"));
-    refuses("three = linear 1 20", "three = linear 1 21", "what is opened");
-    refuses("three = linear 1", "three = linear 0", "was changed");
-    refuses("three = linear", "three = logistic", "leave outcome_most and residual_most 0");
-    refuses("three = linear", "three = other", "was changed");
-    refuses("three = linear 1", "three = linear 3", "not what a plan has there");
-    refuses("most = 2 1", "most = 2 1.5", "was changed");
-    refuses("most = 2 1", "most = 2", "not what a plan has there");
-    refuses("party = 3 0 1", "party = 3 0 2", "was changed");
-    refuses("party = 3 0 1", "party = 4 0 1", "what is opened");
-    refuses("party = 0 0 0\n", "", "not what a plan has there");
-    refuses("\nepsilon = ", "\nids = people\nepsilon = ", "was changed");
-    refuses("\nepsilon = ", "\ntold = coefficients\nepsilon = ", "leave told false");
-    refuses("\nepsilon = ", "\ntold = all\nepsilon = ", "not what a plan has there");
-    refuses("\nepsilon = ", "\nheld = a\nepsilon = ", "not what a plan has there");
-    refuses("\nepsilon = ", "\nheld = a\nheld = b\nheld = -\nepsilon = ", "goes with");
-    refuses("opening = 20", "opening = 19", "what is opened");
-    refuses("colluders = 1", "colluders = 0", "one colluder");
-    refuses("scheme = trio+dp", "scheme = secagg+dp", "of rows");
-    refuses("scheme = trio+dp", "scheme = trio", "");
-    refuses("epsilon = 4", "epsilon = 3", "what is opened");
-    refuses("records = 200", "records = 100", "not of this plan");
-    joint_end(&j);
+    for (int noisy = 0; noisy < 2; noisy++) {
+        begin(noisy != 0 ? 4 : 0, false);
+        assert_ok(dpi_silo_part_of(j.plan, 1, &arena, &part, &err), err.text);
+        const size_t n = part.n_steps;
+        dpi_arena_free(&arena);
+        assert_true(n >= 6);
+        for (changed_step = 0; changed_step < n; changed_step++)
+            refused(DP_EMISMATCH, "runs other steps than the plan has for west");
+        changed_step = SIZE_MAX;
+        assert_false(is_marked(1));
+        joint_end(&j);
+    }
 }
 
-/* Against a party two shares of noise are counted, against who is none three, and two parties have
- * all rows. */
-static void noise_is_what_the_budget_asks_for(void **state)
+/* At any of its bytes; and whole, but of another plan. */
+static void a_mark_that_is_not_whole_is_told_as_that(void **state)
 {
-    double epsilon[3];
-    dp_error err = {DP_OK, ""};
+    char path[PATH + 8], mark[200] = "tacit silo trio 1\n";
     (void)state;
     begin(4, false);
-    for (size_t k = 0; k < 3; k++)
-        assert_ok(dp_silo_plan_spent(j.plan, k, &epsilon[k], &err), err.text);
-    assert_true(epsilon[1] <= 4 && epsilon[1] > 3.99 && epsilon[0] < 3.3 && isinf(epsilon[2]));
-    joint_end(&j);
-}
-
-static void plans_that_are_none_are_refused(void **state)
-{
-    dp_silo_plan *plan = NULL;
-    (void)state;
-    begin(4, false);
-    const dp_silo_trio good = *j.p.opts.trio;
-    dp_silo_trio t = good;
-    dp_silo_opts o = j.p.opts;
-#define REFUSED(status_, why)                                                                      \
-    do {                                                                                           \
-        dp_error err = {DP_OK, ""};                                                                \
-        dp_status status = dp_silo_plan_new(&o, &plan, &err);                                      \
-        assert_fails(status, status_, &err, why);                                                  \
-        assert_null(plan);                                                                         \
-        o = j.p.opts;                                                                              \
-        t = good;                                                                                  \
-        o.trio = &t;                                                                               \
-    } while (0)
-    o.n_owners = 2;
-    REFUSED(DP_EINVAL, "three owners");
-    o.colluders = 2;
-    REFUSED(DP_EINVAL, "one colluder");
-    o.rounds = 3;
-    REFUSED(DP_EINVAL, "no rounds");
-    o.local_steps = 3;
-    REFUSED(DP_EINVAL, "leave local steps out");
-    o.scheme = "columns+dp";
-    REFUSED(DP_EINVAL, "the plan is not");
-    o.scheme = "trio";
-    REFUSED(DP_EINVAL, "");
-    o.trio = NULL;
-    o.model = j.p.model;
-    REFUSED(DP_EINVAL, "of three parties");
-    o.trio_held[0] = "age";
-    REFUSED(DP_EINVAL, "goes with");
-    o.source = &j.p.source;
-    REFUSED(DP_EINVAL, "goes with");
-    t.columns[2] = 1;
-    REFUSED(DP_EDOMAIN, "");
-    t.step = 0;
-    REFUSED(DP_EDOMAIN, "");
-    o.delta = 0;
-    REFUSED(DP_EDOMAIN, "");
-#undef REFUSED
+    (void)snprintf(path, sizeof path, "%s/begun", sides[1].state);
+    run_well();
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    const size_t n = fread(mark, 1, sizeof mark, f);
+    assert_int_equal(fclose(f), 0);
+    for (size_t left = 0; left < n; left += 20) {
+        f = fopen(path, "wb");
+        assert_non_null(f);
+        assert_int_equal(fwrite(mark, 1, left, f), left);
+        assert_int_equal(fclose(f), 0);
+        refused(DP_ESTATE, "is not whole");
+    }
+    mark[n - 2] ^= 1;
+    f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(mark, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+    refused(DP_ESTATE, "is of another plan");
     joint_end(&j);
 }
 
@@ -492,9 +437,8 @@ int main(void)
         cmocka_unit_test(all_three_have_one_plan),
         cmocka_unit_test(without_its_mark_nothing_is_opened),
         cmocka_unit_test(nothing_leaves_where_something_is_wrong),
-        cmocka_unit_test(the_text_of_a_plan_is_read_as_it_was_written),
-        cmocka_unit_test(noise_is_what_the_budget_asks_for),
-        cmocka_unit_test(plans_that_are_none_are_refused),
+        cmocka_unit_test(steps_that_are_not_the_plans_are_not_taken),
+        cmocka_unit_test(a_mark_that_is_not_whole_is_told_as_that),
     };
     return cmocka_run_group_tests(tests, town_make, town_clear);
 }
