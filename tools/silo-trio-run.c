@@ -60,6 +60,9 @@ static bool check_uses(const trio_run *r, message *why)
     if (s->mailbox != NULL)
         return complain(why, "three parties have links between each two, and no mailbox; leave "
                              "--mailbox out, and give --at for the first two");
+    if (s->hopeless_allowed)
+        return complain(why, "a regression by three has no prior that an answer could be near to, "
+                             "and is never hopeless; leave --hopeless-allowed out");
     if (!has && (s->data != NULL || s->ledger != NULL || s->id_column != NULL))
         return complain(why,
                         "%s helps, and has no records in this plan; leave --data, --ledger, "
