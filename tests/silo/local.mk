@@ -116,6 +116,10 @@ UNIT_TESTS += %D%/t-trio-rows %D%/t-trio-run
 %C%_t_trio_run_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_trio_run_LDADD = $(TEST_TRIO)
 %C%_t_trio_run_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_mesh_layer
+UNIT_TESTS += %D%/t-run-taint
+%C%_t_run_taint_SOURCES = %D%/t-run-taint.c $(silo_joint)
+%C%_t_run_taint_LDADD = $(TEST_SILO)
+%C%_t_run_taint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_post_receive -Wl,--wrap=dpi_post_open
 UNIT_TESTS += %D%/t-plan-trio %D%/t-run-trio
 %C%_t_plan_trio_SOURCES = %D%/t-plan-trio.c $(silo_town) $(silo_joint)
 %C%_t_plan_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
