@@ -119,7 +119,7 @@ UNIT_TESTS += %D%/t-trio-rows %D%/t-trio-run
 UNIT_TESTS += %D%/t-run-taint
 %C%_t_run_taint_SOURCES = %D%/t-run-taint.c $(silo_joint)
 %C%_t_run_taint_LDADD = $(TEST_SILO)
-%C%_t_run_taint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_post_receive -Wl,--wrap=dpi_post_open
+%C%_t_run_taint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_post_receive -Wl,--wrap=dpi_post_open -Wl,--wrap=dpi_silo_round_open
 UNIT_TESTS += %D%/t-plan-trio %D%/t-run-trio
 %C%_t_plan_trio_SOURCES = %D%/t-plan-trio.c $(silo_town) $(silo_joint)
 %C%_t_plan_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "silo/post.h"
+#include "silo/round.h"
 #include "tests/lib/check.h"
 #include "tests/silo/joint.h"
 
@@ -153,6 +154,21 @@ dp_status __wrap_dpi_post_receive(dpi_post *post, size_t from, uint64_t round, u
     return status;
 }
 
+/* Whether owners put a number of theirs among those that they sum up. */
+static bool leaks;
+
+dp_status __real_dpi_silo_round_open(void *round, const unsigned char question[32], size_t n,
+                                     uint64_t *values, dp_error *err);
+dp_status __wrap_dpi_silo_round_open(void *round, const unsigned char question[32], size_t n,
+                                     uint64_t *values, dp_error *err);
+dp_status __wrap_dpi_silo_round_open(void *round, const unsigned char question[32], size_t n,
+                                     uint64_t *values, dp_error *err)
+{
+    if (leaks && n > 1) /* the first may be a number of records, which is checked */
+        values[n - 1] = in_way(number_of(self, 0), 1);
+    return __real_dpi_silo_round_open(round, question, n, values, err);
+}
+
 static void begin(const char *scheme)
 {
     static const joint_owner owners[PLANS_OWNERS] = {
@@ -206,11 +222,29 @@ static void what_leaks_is_found(void **state)
     joint_end(&j);
 }
 
+/* In the clear who adds up sees it; under a key, and below masks, nobody does. */
+static void what_is_summed_is_seen_in_the_clear_alone(void **state)
+{
+    static const char *const schemes[] = {"fedavg", "fedavg+he", "secagg+dp"};
+    (void)state;
+    leaks = true;
+    for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++) {
+        begin(schemes[s]);
+        for (size_t k = 0; k < PLANS_OWNERS; k++)
+            for (size_t at = 0; at < PLANS_OWNERS; at++)
+                if (at != k)
+                    assert_true((count_at(at, k) > 0) == (s == 0 && at == 0));
+        joint_end(&j);
+    }
+    leaks = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_leave_nothing_of_others),
         cmocka_unit_test(what_leaks_is_found),
+        cmocka_unit_test(what_is_summed_is_seen_in_the_clear_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
