@@ -71,7 +71,7 @@ educ1 integer 1 .. 4
 gender level 1 2
 income integer 1 .. 5
 """,
-    "earnings": """earn real 0 .. 250000
+    "earnings": """earn real 100 .. 250000
 height real 50 .. 85
 male integer 0 .. 1
 """,
@@ -92,6 +92,8 @@ CASES = (
     ("cardio", 0, "gaussian", "ap_hi ~ age + gender + cholesterol + weight"),
     ("cardio", 5000, "gaussian", "ap_hi ~ age + gender + cholesterol + weight"),
     ("earnings", 0, "gaussian", "earn ~ height + male"),
+    ("earnings", 0, "gamma(log)", "earn ~ height + male"),
+    ("earnings", 0, "lognormal", "earn ~ height + male"),
     ("kidiq", 0, "gaussian", "kid_score ~ mom_hs * mom_iq"),
     ("nes", 0, "gaussian", "partyid7 ~ real_ideo + race_adj + age_discrete + educ1 + gender + income"),
     ("radon", 0, "gaussian", "log_radon ~ floor"),

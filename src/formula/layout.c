@@ -63,7 +63,7 @@ static dp_status make_groupings(const dpi_script *s, const dpi_code_book *book,
 dp_status dpi_layout_make(const dpi_script *s, const dpi_code_book *book, const dpi_predictor *p,
                           dpi_arena *arena, dpi_layout *l)
 {
-    dpi_span unused;
+    dpi_span added;
     l->effects = dpi_arena_alloc(arena, p->n_groupings, sizeof *l->effects);
     l->members = dpi_arena_alloc(arena, p->n_groupings, sizeof *l->members);
     l->smooth = dpi_arena_alloc(arena, p->n_smooths, sizeof *l->smooth);
@@ -81,8 +81,13 @@ dp_status dpi_layout_make(const dpi_script *s, const dpi_code_book *book, const 
             status = dpi_script_fail(s, DP_EINVAL, x->at,
                                      "this is the same number for every record; remove it");
     }
-    for (size_t i = 0; i < p->n_offsets && status == DP_OK; i++)
-        status = dpi_arithmetic_range(s, book, p->offset[i], &unused);
+    l->offset = 0;
+    for (size_t i = 0; i < p->n_offsets && status == DP_OK; i++) {
+        status = dpi_arithmetic_range(s, book, p->offset[i], &added);
+        l->offset += added.low / 2 + added.high / 2;
+    }
+    if (!isfinite(l->offset))
+        l->offset = 0;
     return status;
 }
 
@@ -111,6 +116,23 @@ static dp_status check_levels(const dpi_script *s, const dpi_tree *t, const dpi_
     return levels >= 2 && levels <= DPI_MOST_DESIGN
                ? DP_OK
                : refuse_outcome(s, t, r, "a column of 2 to 4096 levels, LEVEL or INTEGER");
+}
+
+static void place_outcome(const dpi_response *r, dpi_outcome_layout *o)
+{
+    const dpi_outcome_kind kind = r->family->outcome;
+    const bool real = kind == DPI_OUTCOME_REAL,
+               logs = r->link == DPI_LOG || kind == DPI_OUTCOME_POSITIVE;
+    const double low = logs ? fmax(o->range.low, 0) : o->range.low, whole = o->range.high - low;
+    const double typical = low + whole / (real ? 2 : 32);
+    if (logs && typical > 0 && isfinite(typical)) {
+        o->placed = true;
+        o->centre = log(typical);
+    } else if (real && !logs) {
+        o->placed = true;
+        o->centre = typical;
+        o->unit = o->size;
+    }
 }
 
 dp_status dpi_outcome_make(const dpi_script *s, const dpi_code_book *book, const dpi_response *r,
@@ -142,9 +164,6 @@ dp_status dpi_outcome_make(const dpi_script *s, const dpi_code_book *book, const
         if (!isfinite(o->size) || o->size <= 0)
             return refuse_outcome(s, t, r, "numbers of a range that can be scaled");
     }
-    if (kind == DPI_OUTCOME_REAL && r->link == DPI_IDENTITY) {
-        o->centre = o->range.low + (o->range.high - o->range.low) / 2;
-        o->unit = o->size;
-    }
+    place_outcome(r, o);
     return DP_OK;
 }

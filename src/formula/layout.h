@@ -14,16 +14,20 @@ typedef struct dpi_layout {
     dpi_design *effects; /* [n_groupings]: not centred */
     size_t *members;     /* [n_groupings]: groups of each kind */
     dpi_span *smooth;    /* [n_smooths]: of what they are functions of */
+    double offset;       /* the middle of what is added; 0 where that has no end */
 } dpi_layout;
 
 /* The outcome.  A predictor's value p is one of a parameter centre + unit * p: the middle of the
- * range and a quarter of it where the outcome is a real number with the identity as its link, 0 and
- * 1 otherwise. */
+ * range and a quarter of it where the outcome is a real number with the identity as its link; where
+ * its logarithm is modelled, or that of its mean, the logarithm of a 32nd of the range above its
+ * lower end (of half, for real numbers) and 1: what is declared has room, and a fit comes up better
+ * than down; 0 and 1 otherwise. */
 typedef struct dpi_outcome_layout {
     const dp_column *column; /* where it is a column; else NULL */
     dpi_span range;
     size_t categories; /* of levels; else 0 */
     double centre, unit;
+    bool placed; /* centre and unit follow from the range */
     double size; /* a quarter of the range of a real number, under any link; else 1 */
 } dpi_outcome_layout;
 

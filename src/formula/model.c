@@ -62,16 +62,16 @@ static dpi_value thresholds(dpi_formula_walk *k)
 static dpi_value mean(dpi_formula_walk *k)
 {
     const dpi_outcome_layout *o = &k->f->laid_outcome;
+    const dpi_layout *l = &k->f->layout[0];
     const dpi_outcome_kind outcome = k->f->response.family->outcome;
-    const bool sized = outcome == DPI_OUTCOME_REAL && k->f->response.link == DPI_IDENTITY;
     const dpi_predictor_names names = {.suffix = "",
                                        .infix = "",
-                                       .centre = o->centre,
+                                       .centre = o->placed ? o->centre - l->offset : 0,
                                        .unit = o->unit,
                                        .spread = 2.5,
-                                       .reach = sized ? 2.5 : 5,
+                                       .reach = o->placed ? 2.5 : 5,
                                        .intercept = outcome != DPI_OUTCOME_ORDERED};
-    return dpi_walk_predictor(k, k->f->predictor[0], &k->f->layout[0], &names);
+    return dpi_walk_predictor(k, k->f->predictor[0], l, &names);
 }
 
 /* Parameter i of the family, on its own scale, a chance as its logit: of each record where it has a
