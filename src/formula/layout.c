@@ -124,7 +124,7 @@ static void place_outcome(const dpi_response *r, dpi_outcome_layout *o)
     const bool real = kind == DPI_OUTCOME_REAL,
                logs = r->link == DPI_LOG || kind == DPI_OUTCOME_POSITIVE;
     const double low = logs ? fmax(o->range.low, 0) : o->range.low, whole = o->range.high - low;
-    const double typical = low + whole / (real ? 2 : 32);
+    const double typical = low + whole / (real ? 2 : kind == DPI_OUTCOME_COUNT ? 32 : 8);
     if (logs && typical > 0 && isfinite(typical)) {
         o->placed = true;
         o->centre = log(typical);

@@ -19,9 +19,9 @@ typedef struct dpi_layout {
 
 /* The outcome.  A predictor's value p is one of a parameter centre + unit * p: the middle of the
  * range and a quarter of it where the outcome is a real number with the identity as its link; where
- * its logarithm is modelled, or that of its mean, the logarithm of a 32nd of the range above its
- * lower end (of half, for real numbers) and 1: what is declared has room, and a fit comes up better
- * than down; 0 and 1 otherwise. */
+ * its logarithm is modelled, or that of its mean, 1 and the logarithm of an eighth of the range above
+ * its lower end (of half for real numbers, of a 32nd for counts, which tell more the larger their
+ * mean is taken to be: a fit comes up better than down); 0 and 1 otherwise. */
 typedef struct dpi_outcome_layout {
     const dp_column *column; /* where it is a column; else NULL */
     dpi_span range;
