@@ -13,6 +13,7 @@
  * before the weight comes in.  All other gradients are made, record after record. */
 #include "exec/whole.h"
 
+#include <sodium.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -138,6 +139,7 @@ static void add_outer(const dpi_call *c, size_t m, const double *weight, double 
         }
         add_tiles(c, &p, sum);
     }
+    sodium_memzero(&p, sizeof p);
 }
 
 /* ---- parts ---- */
