@@ -150,8 +150,8 @@ static dp_status make_state(dp_svi *s, dp_error *err)
  * a task of k <= 256 units is off by u k (k + 1) / 2 clip, which is less than above, and tasks are
  * added as there.
  *
- * Whole numbers (exec/whole.c): sums are exact, and a unit moves them by what it is as rounded, half
- * of what is left to rounding two sums to the grid.
+ * Whole numbers (exec/whole.c): below 2^53 sums are exact, beyond they are off as above; and a unit
+ * moves them by what it is as rounded, half of what is left to rounding two sums to the grid.
  *
  * In single precision what is left besides is for sums of floats, 0.94 2^-10 (exec/chains.c,
  * exec/factors.c), and for factors rounded to floats, 2^-18.  Where sums are in double, by n or by
