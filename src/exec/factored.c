@@ -248,7 +248,7 @@ const dpi_factored dpi_factored_forms[DPI_N_OPS] = {
     REFUSE(diagonal, smaller),
     REFUSE(diagonal_matrix, seldom),
     REFUSE(pick, smaller),
-    ROW(scatter, ALONE(scatter), .leaf = scatter_leaf),
+    ROW(scatter, ALONE(scatter), .picked = true, .leaf = scatter_leaf),
     REFUSE(slice, smaller),
     REFUSE(pad, seldom),
     REFUSE(sum_last, smaller),

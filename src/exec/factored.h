@@ -18,6 +18,8 @@ typedef struct dpi_factored {
     void (*weighted_sum)(const dpi_call *call, const double *weight, double *sum);
     /* y_ij = a_i b_j with attr.rows and attr.columns, as two factors in a chain of sums. */
     bool outer;
+    /* y has rows of in[0] where in[1] names them, and zeros elsewhere. */
+    bool picked;
     /* The term that a node is: fills rank, picked and turned, and the term's rows and columns.
      * False when it is none. */
     bool (*leaf)(const dpi_graph *g, const dpi_node *node, dpi_gradient_term *term, size_t *rows,

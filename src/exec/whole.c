@@ -10,7 +10,8 @@
  * An outer product a b^T is made in tiles of eight by eight numbers, each of which takes a record
  * after the other: a multiplication, one with the addition that rounds, and an addition of whole
  * numbers, where a sum of products has the second alone.  As in factored.c factors are multiplied
- * before the weight comes in.  All other gradients are made, record after record. */
+ * before the weight comes in.  All other gradients are made, record after record; of rows that a
+ * record picks no more than these are gone over. */
 #include "exec/whole.h"
 
 #include <sodium.h>
@@ -154,11 +155,52 @@ static const double *numbers_of(const dpi_run *run, const dpi_part *p, size_t r,
     return unit;
 }
 
+/* Adds the rows of unit[] that are picked, and clears them: picked twice, one is zero then. */
+static void add_picked(size_t picks, const double *row, size_t size, double scale, double *unit,
+                       double *sum)
+{
+    for (size_t k = 0; k < picks; k++) {
+        const size_t at = (size_t)row[k] * size;
+        add_whole(size, scale, unit + at, sum + at);
+        memset(unit + at, 0, size * sizeof *unit);
+    }
+}
+
+/* Of a part of which each record picks some rows, so that no more are gone over. */
+static void add_rows_picked(const dpi_run *run, const dpi_part *p, size_t m, const double *weight,
+                            double steps, double *unit, double *sum)
+{
+    const dpi_call *c = &p->call;
+    const size_t picks = c->in_size[1], size = picks == 0 ? 0 : c->in_size[0] / picks;
+    memset(unit, 0, p->size * sizeof *unit);
+    for (size_t r = 0; r < m; r++) {
+        const double scale = weight[r] * steps;
+        if (weight[r] == 0)
+            continue;
+        dpi_run_add_row(run, (size_t)(p - run->parts), r, unit);
+        if (p->factored != NULL)
+            add_picked(picks, c->in[1] + r * c->in_step[1], size, scale, unit, sum);
+        for (size_t t = 0; p->terms != NULL && t < p->terms->n; t++) {
+            const dpi_term_factors *f = &p->terms->factors[t];
+            add_picked(f->rank, f->left + r * f->left_step, p->terms->columns, scale, unit, sum);
+        }
+    }
+}
+
+static bool is_picked(const dpi_part *p)
+{
+    return p->terms != NULL ? p->terms->all_picked : p->factored != NULL && p->factored->picked;
+}
+
 static void add_part(const dpi_run *run, const dpi_part *p, size_t m, const double *weight,
                      double steps, double *unit, double *sum)
 {
     if (p->factored != NULL && p->factored->outer) {
         add_outer(&p->call, m, weight, steps, sum);
+        return;
+    }
+    if (is_picked(p)) {
+        add_rows_picked(run, p, m, weight, steps, unit, sum);
         return;
     }
     for (size_t r = 0; r < m; r++)
