@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "svi/cost.h"
+#include "svi/release.h"
 #include "svi/svi.h"
 #include "tests/lib/check.h"
 #include "tests/svi/witness.h"
@@ -102,6 +103,31 @@ static void no_unit_moves_a_release_further_than_is_accounted_for(void **state)
         assert_true(most <= greatest_move(&everything, now));
         assert_close(most, greatest_move(&everything, now), 1e-12, 0);
         assert_true(apart <= 2 * greatest_move(&everything, now));
+    }
+}
+
+/* The same of what is entered in whole steps of the grid, beside a gradient whose 7 numbers were
+ * rounded, of what a step leaves to the grid and to rounding. */
+static void nor_does_one_that_is_rounded(void **state)
+{
+    (void)state;
+    const double scores[] = {0, 1.3, 5, -5, 1e10, -INFINITY, NAN};
+    const double noise = everything.sigma * everything.clip, steps = dpi_release_steps(noise);
+    const double share = 1 - 0x1p-16 - dpi_release_share(everything.sigma, 9);
+    const double gradient = everything.clip * share * steps + sqrt(7) / 2;
+    for (int now = 0; now < 2; now++) {
+        dpi_extras e;
+        double most = 0;
+        dpi_extras_init(&e, &everything, 40);
+        dpi_extras_prepare(&e, &everything, now ? 8 : 7, share, steps);
+        for (size_t i = 0; i < 2 * sizeof scores / sizeof *scores; i++) {
+            double one[2] = {0, 0};
+            dpi_extras_add(&e, scores[i / 2], i % 2, one);
+            assert_true(one[0] == rint(one[0]) && one[1] == rint(one[1]));
+            most = fmax(most, hypot(hypot(one[0], one[1]), gradient) / (noise * steps));
+        }
+        assert_true(most <= greatest_move(&everything, now));
+        assert_close(most, greatest_move(&everything, now), 0x1p-15, 0);
     }
 }
 
@@ -377,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_unit_moves_a_release_further_than_is_accounted_for),
+        cmocka_unit_test(nor_does_one_that_is_rounded),
         cmocka_unit_test(one_record_more_adds_that_much),
         cmocka_unit_test(the_result_says_what_everything_costs),
         cmocka_unit_test(without_privacy_the_loss_is_exact),
