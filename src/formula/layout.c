@@ -63,7 +63,7 @@ static dp_status make_groupings(const dpi_script *s, const dpi_code_book *book,
 dp_status dpi_layout_make(const dpi_script *s, const dpi_code_book *book, const dpi_predictor *p,
                           dpi_arena *arena, dpi_layout *l)
 {
-    dpi_span added;
+    dpi_span added = {0, 0};
     l->effects = dpi_arena_alloc(arena, p->n_groupings, sizeof *l->effects);
     l->members = dpi_arena_alloc(arena, p->n_groupings, sizeof *l->members);
     l->smooth = dpi_arena_alloc(arena, p->n_smooths, sizeof *l->smooth);
