@@ -7,7 +7,7 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(top_srcdir)' top_builddir='$(top_builddir)'
   PKG_CONFIG='$(PKG_CONFIG)'; export CC CFLAGS MAKE PKG_CONFIG; OPENBLAS_NUM_THREADS=1; export OPENBLAS_NUM_THREADS;
 
 check_LTLIBRARIES = libcheck.la
-libcheck_la_SOURCES = %D%/lib/check.c %D%/lib/check.h %D%/lib/comma.c %D%/lib/comma.h %D%/lib/numbers.c %D%/lib/numbers.h %D%/lib/pause.c %D%/lib/pause.h \
+libcheck_la_SOURCES = %D%/lib/check.c %D%/lib/check.h %D%/lib/comma.c %D%/lib/comma.h %D%/lib/crew.c %D%/lib/crew.h %D%/lib/numbers.c %D%/lib/numbers.h %D%/lib/pause.c %D%/lib/pause.h \
   %D%/lib/spaces.c %D%/lib/spaces.h
 libcheck_la_CPPFLAGS = $(AM_CPPFLAGS) -UNDEBUG
 TEST_INTERNAL = libcheck.la libtacit-internal.la $(TACIT_LIBS) $(CMOCKA_LIBS)

@@ -3,7 +3,8 @@
  * Every rank runs the same program: same model, guide and options, data of its own.  Under Poisson
  * sampling or with full batches the result is in law that of one process with all records, and
  * dp_svi_privacy says the same of it.  All rows of a unit must be in one shard.  Ranks see each
- * other's sums without noise: they must belong to one owner. */
+ * other's sums without noise: they must belong to one owner.  The ranks of one of several owners
+ * are dp_owners.group (tacit/owners.h). */
 #ifndef TACIT_GROUP_H
 #define TACIT_GROUP_H
 

@@ -82,7 +82,10 @@ typedef struct dp_fit_opts {
     const char *ledger_label;
     /* Of several owners' records, this process having one's: nullable, borrowed for the call.  All
      * owners must give the same model and options, but for threads, ledger, journal and watch; each
-     * gets the same fit. */
+     * gets the same fit.  Of an owner's ranks (owners->group), which call this together, so do all;
+     * ledger and journal are of rank 0, which pays and keeps for all, and in the others not looked
+     * at; the ledger knows the data set by the shard of rank 0, which is the same in each fit.  A
+     * rank that fails ends the call in all of them, with DP_ESTATE in those that did not. */
     const dp_owners *owners;
     /* The path of a file in which each release is kept, nullable: a fit's own process may use those
      * of a quarter of a second before that, and nothing leaves the call before it.  It must not be

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tacit/group.h>
 #include <tacit/status.h>
 
 #ifdef __cplusplus
@@ -57,6 +58,14 @@ typedef struct dp_owners {
      * parameters, times `damping`; every owner keeps its own factor.  The same at all owners;
      * 1 / size is safe: precisions stay positive then.  Not for parameters without a prior. */
     double damping;
+    /* Nullable: this owner's records lie in shards, one with each rank of this group, and this
+     * process is one of them; at most 64 ranks, borrowed.  All ranks run the same fit over their
+     * shards, rank 0 alone calls `share` and `open`, for all of the owner, and all get what it
+     * opened: with full batches, and latents that are of no record, the same to the bit as one
+     * process with the owner's records.  Poisson samples and latents of records each rank draws for
+     * itself, which in law is the same.  Ranks see each other's sums without noise.  Not with
+     * local_steps.  doc/design/silo-hosts.md. */
+    const dp_group *group;
     void *context; /* for open and share */
     /* Gives the key of the stream that this owner's share of a sum's noise is made from; NULL: the
      * system's generator does.  For whoever may come to make a share again: what is told must give

@@ -113,7 +113,9 @@ typedef struct dp_svi_opts {
      * freed. */
     const dp_group *group;
     /* Nullable: this process has one of several owners' records, and they open sums together
-     * (tacit/owners.h); borrowed until the run is freed.  Not with a group.  All owners must give
+     * (tacit/owners.h); borrowed until the run is freed.  Not with `group`: ranks of an owner have
+     * owners->group, and make the run and its steps together, of which one that fails has DP_ESTATE
+     * in the ranks that did not; errors in between are for the caller to tell.  All owners must give
      * the same model, guide and options, but for threads, seed and ledger, and come to the same
      * parameters.  Such a run cannot be saved. */
     const dp_owners *owners;

@@ -5,6 +5,8 @@ libtacit_base_la_SOURCES += \
   %D%/error.c %D%/error.h \
   %D%/float.c %D%/float.h \
   %D%/fork.c %D%/fork.h \
+  %D%/group.c %D%/group.h \
+  %D%/hosts.c %D%/hosts.h \
   %D%/name.c %D%/name.h \
   %D%/plain.c %D%/plain.h \
   %D%/pool.c %D%/pool.h \

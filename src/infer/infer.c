@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/float.h"
+#include "base/hosts.h"
 #include "infer/answer.h"
 #include "infer/diagnose.h"
 #include "infer/exact.h"
@@ -338,22 +339,38 @@ static dp_status fit_private(fit_job *a, dp_fit **fit, dp_error *err)
     return status == DP_OK ? make_fit(a, fit, err) : status;
 }
 
+/* Rank 0 of an owner keeps and pays for the others. */
+static dp_fit_opts own_opts(const dp_fit_opts *opts)
+{
+    dp_fit_opts own = *opts;
+    if (!dpi_hosts_gate(opts->owners)) {
+        own.journal = own.ledger_data = own.ledger_label = NULL;
+        own.ledger = NULL;
+        own.resume = false;
+    }
+    return own;
+}
+
 dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp_fit_opts *opts,
                          dp_fit **fit, dp_error *err)
 {
     if (model == NULL || data == NULL || opts == NULL || fit == NULL)
         dpi_misuse(__func__, "NULL model, data, options or result");
-    fit_job a = {.model = model, .data = data, .opts = opts};
+    const dp_fit_opts own = own_opts(opts);
+    fit_job a = {.model = model, .data = data, .opts = &own};
     dpi_progress_init(&a.progress, opts->watch, opts->watch_user);
     a.resume = (dpi_resume){.model = model,
-                            .opts = opts,
+                            .opts = &own,
                             .list = a.budget.list,
                             .n = DPI_N_STAGES,
                             .keeper = &a.keeper};
     *fit = NULL;
-    dp_status status = dpi_float_check(err);
+    dp_status status = dpi_hosts_check(opts->owners, err);
+    if (status != DP_OK)
+        return status;
+    status = dpi_float_check(err);
     if (status == DP_OK)
-        status = check_options(opts, err);
+        status = check_options(&own, err);
     if (status == DP_OK && data->err.status != DP_OK)
         status = dpi_fail(err, data->err.status, "%s", data->err.text);
     bool done = false;
@@ -361,6 +378,11 @@ dp_status dp_fit_private(const dp_model *model, const dp_dataset *data, const dp
         status = fit_open(&a, &done, fit, err);
     if (status == DP_OK && !done)
         status = fit_private(&a, fit, err);
+    status = dpi_hosts_end(opts->owners, status, err);
+    if (status != DP_OK) {
+        dp_fit_free(*fit);
+        *fit = NULL;
+    }
     settle(&a, status);
     dpi_rounds_free(&a.rounds);
     dpi_scan_free(&a.scan);

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <sodium.h>
 
+#include "base/hosts.h"
 #include "fit/fit.h"
 #include "infer/loop-budget.h"
 #include "infer/loop-guide.h"
@@ -176,6 +177,8 @@ static dp_status make_number(const loop *a, dpi_release *r,
 {
     const dp_owners *owners = &a->budget.owners[NUMBER];
     dp_noise *noise = a->svi->noise;
+    if (made && !dpi_hosts_gate(owners))
+        return DP_OK;
     dp_status status = dpi_release_begin(r, noise, err);
     if (status != DP_OK)
         return status;
@@ -183,9 +186,10 @@ static dp_status make_number(const loop *a, dpi_release *r,
     dpi_release_end(r);
     if (a->opts.owners == NULL)
         return DP_OK;
-    return made                          ? dpi_together_again(owners, noise, r, err)
-           : dpi_together_is_own(owners) ? dpi_together_alone(owners, noise, question, r, err)
-                                         : dpi_together_open(owners, noise, question, r, err);
+    return made ? dpi_together_again(owners, noise, r, err)
+           : dpi_together_is_own(owners)
+               ? dpi_together_alone(owners, noise, question, r, err)
+               : dpi_together_open(owners, noise, question, r, DP_OK, err);
 }
 
 /* The number of units, each entered as what rounding leaves of one in the steps of the run at hand,
@@ -193,29 +197,34 @@ static dp_status make_number(const loop *a, dpi_release *r,
  * sum is that of all units.  The run's source has the noise, and has the steps' after it. */
 static dp_status release_number(loop *a, dp_error *err)
 {
-    const bool shared = a->opts.owners != NULL, made = a->keep.made(a->keep.of);
+    const dp_owners *owners = a->opts.owners;
+    const bool shared = owners != NULL;
     const double share = dpi_svi_share_clipped(a->svi);
-    const double sd = a->budget.list[NUMBER].sigma * dpi_together_share(a->opts.owners);
+    const double sd = a->budget.list[NUMBER].sigma * dpi_together_share(owners);
     double sum = (double)a->svi->n * (shared ? floor(share * dpi_release_steps(sd)) : share);
     unsigned char question[DPI_JOIN_HASH];
-    int64_t whole;
+    dpi_hosts_meeting at = {.question = question, .made = a->keep.made(a->keep.of)};
+    int64_t whole[2];
     dpi_release r = {.n = 1,
                      .noisy = true,
                      .sd = sd,
                      .rate = share,
                      .sum = &sum,
                      .whole_sum = shared,
-                     .whole = shared ? &whole : NULL,
+                     .whole = shared ? whole : NULL,
                      .quiet = shared,
                      .out = &a->number};
-    dp_status status = DP_OK;
     question_of_number(a, question);
     a->kept.phase = DPI_LOOP_NUMBER;
-    if (!made || a->svi->seeded)
-        status = make_number(a, &r, question, made, err);
+    dp_status status = dpi_hosts_meet(owners, DP_OK, &at, err);
+    if (status != DP_OK)
+        return status;
+    if (!at.made || a->svi->seeded)
+        status = make_number(a, &r, question, at.made, err);
     sodium_memzero(&sum, sizeof sum);
     if (status == DP_OK)
         status = a->keep.keep(a->keep.of, question, &r, err);
+    status = dpi_hosts_give(owners, status, 1, r.out, whole, err);
     if (status == DP_OK)
         show(a, &r);
     return status;

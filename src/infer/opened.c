@@ -9,11 +9,12 @@
 
 #include <sodium.h>
 
+#include "base/hosts.h"
 #include "svi/together.h"
 
 static dp_status check_room(const dpi_scan *s, const dpi_pass *pass, dp_error *err)
 {
-    dp_status status = dpi_together_check_records(s->owners, s->n_records, err);
+    dp_status status = dpi_together_check_records(s->owners, s->n_all, err);
     return status == DP_OK
                ? dpi_together_check_room(s->owners, dpi_scan_steps(pass), pass->sigma, err)
                : status;
@@ -28,18 +29,28 @@ static dp_status add_noise(dpi_scan *s, const dpi_pass *pass, bool made, dp_erro
     return dpi_together_noise(s->owners, s->noise, pass->question, pass->n, s->whole, err);
 }
 
-dp_status dpi_opened_release(dpi_scan *s, const dpi_pass *pass, double *out, dp_error *err)
+/* Of this owner's integers those of all. */
+static dp_status open_whole(dpi_scan *s, const dpi_pass *pass, bool made, double *out,
+                            dp_error *err)
 {
     const dp_owners *o = s->owners;
-    const bool made = dpi_keeper_is_ahead(s->keeper);
     uint64_t *words = (uint64_t *)s->whole; /* two's complement: sums wrap as those of words do */
-    dp_status status = check_room(s, pass, err);
-    if (status == DP_OK && pass->sigma > 0)
-        status = add_noise(s, pass, made, err);
+    dp_status status = pass->sigma > 0 ? add_noise(s, pass, made, err) : DP_OK;
     if (status == DP_OK && !made)
         status = o->open(o->context, pass->question, pass->n, words, err);
     for (size_t e = 0; status == DP_OK && e < pass->n; e++)
         out[e] = (double)s->whole[e] / dpi_scan_steps(pass);
+    return status;
+}
+
+dp_status dpi_opened_release(dpi_scan *s, const dpi_pass *pass, bool made, double *out,
+                             dp_error *err)
+{
+    dp_status status = check_room(s, pass, err);
+    if (!made)
+        status = dpi_hosts_add(s->owners, status, pass->n, s->whole, err);
+    if (status == DP_OK && dpi_hosts_gate(s->owners))
+        status = open_whole(s, pass, made, out, err);
     sodium_memzero(s->whole, pass->n * sizeof *s->whole);
     return status;
 }

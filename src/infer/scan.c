@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/hosts.h"
 #include "infer/opened.h"
 #include "infer/scanner.h"
 #include "random/grid.h"
@@ -315,6 +316,37 @@ static dpi_journal_release kept_as(const dpi_pass *pass, size_t phase)
     return what;
 }
 
+/* That all ranks of the owner are there for this pass; whether it was made before. */
+static dp_status meet(dpi_scan *s, const dpi_pass *pass, bool *made, dp_error *err)
+{
+    dpi_hosts_meeting at = {
+        .question = pass->question, .made = dpi_keeper_is_ahead(s->keeper), .units = s->n_records};
+    dp_status status = dpi_hosts_meet(s->owners, DP_OK, &at, err);
+    s->n_all = (size_t)at.units;
+    *made = at.made;
+    return status;
+}
+
+/* The release of s->whole, or what the journal has in its place. */
+static dp_status have(dpi_scan *s, const dpi_pass *pass, size_t which, bool made, double *out,
+                      dp_error *err)
+{
+    const dpi_journal_release what = kept_as(pass, which);
+    const bool gate = dpi_hosts_gate(s->owners);
+    dp_status status = DP_OK;
+    /* A seeded source goes on behind the noise of what was made before. */
+    if (!made || (gate && s->keeper->seeded))
+        status = s->owners != NULL ? dpi_opened_release(s, pass, made, out, err)
+                                   : release(s, pass, out, err);
+    if (status == DP_OK && gate) {
+        status = made ? dpi_journal_read(s->keeper->journal, &what, out, err)
+                      : dpi_keeper_keep(s->keeper, &what, out, err);
+        if (status != DP_OK)
+            sodium_memzero(out, pass->n * sizeof *out);
+    }
+    return dpi_hosts_give(s->owners, status, pass->n, out, s->whole, err);
+}
+
 dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, double *out,
                        dp_error *err)
 {
@@ -324,22 +356,15 @@ dp_status dpi_scan_run(dpi_scan *s, const double *theta, const dpi_pass *pass, d
     if (status != DP_OK)
         return status;
     size_t which = pay(s, pass);
-    const dpi_journal_release what = kept_as(pass, which);
+    bool made;
+    status = meet(s, pass, &made, err);
+    if (status != DP_OK)
+        return status;
     dpi_scan_place(s, theta);
-    bool made = dpi_keeper_is_ahead(s->keeper);
     if (!made)
         run_records(s, pass);
     else
         memset(s->whole, 0, pass->n * sizeof *s->whole);
-    /* A seeded source goes on behind the noise of what was made before. */
-    if (!made || s->keeper->seeded)
-        status =
-            s->owners != NULL ? dpi_opened_release(s, pass, out, err) : release(s, pass, out, err);
-    if (status != DP_OK)
-        return status;
-    status = made ? dpi_journal_read(s->keeper->journal, &what, out, err)
-                  : dpi_keeper_keep(s->keeper, &what, out, err);
-    if (status != DP_OK)
-        sodium_memzero(out, pass->n * sizeof *out);
+    status = have(s, pass, which, made, out, err);
     return status == DP_OK ? dpi_progress_release(s->progress, which, err) : status;
 }

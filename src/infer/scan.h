@@ -61,6 +61,7 @@ typedef struct dpi_pass {
 typedef struct dpi_scan {
     const dpi_model_view *view;
     size_t n_records, most, most_room;
+    size_t n_all; /* records of all ranks of this owner, as of the pass at hand */
     dpi_arena arena;
     struct dpi_scan_thread *scanners; /* [threads] */
     size_t threads;
@@ -70,7 +71,7 @@ typedef struct dpi_scan {
     size_t n_paid;
     dpi_release release;
     uint64_t asked; /* passes so far */
-    int64_t *whole; /* [most] the sum, in steps of the grid */
+    int64_t *whole; /* [most + 1] the sum, in steps of the grid */
     double *total, *out;
     const dp_owners *owners; /* nullable, borrowed */
     dpi_progress *progress;  /* nullable, borrowed */

@@ -111,7 +111,7 @@ static dp_status make(dpi_scan *s, const dpi_scan_spec *spec, dp_error *err)
         return status;
     s->scanners = dpi_arena_alloc(&s->arena, s->threads, sizeof *s->scanners);
     s->total = dpi_arena_alloc(&s->arena, s->most, sizeof *s->total);
-    s->whole = dpi_arena_alloc(&s->arena, s->most, sizeof *s->whole);
+    s->whole = dpi_arena_alloc(&s->arena, s->most + 1, sizeof *s->whole);
     s->out = dpi_arena_alloc(&s->arena, s->most, sizeof *s->out);
     s->paid = spec->paid != NULL ? dpi_arena_alloc(&s->arena, s->n_paid, sizeof *s->paid) : NULL;
     if (s->scanners == NULL || s->total == NULL || s->whole == NULL || s->out == NULL ||

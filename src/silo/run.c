@@ -4,7 +4,10 @@
  * out before anything leaves: keys are exchanged when the first sum is to be opened.  The journal
  * of the fit and the state of the rounds lie side by side in one folder: the former has what was
  * opened, the latter what is being opened.  A run that ends between the two goes on with the same
- * round, in which the same bytes leave again. */
+ * round, in which the same bytes leave again.
+ *
+ * Of an owner's ranks rank 0 does all that; the others come in when it has found all in order, and
+ * have neither key nor folder (base/hosts.h). */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <limits.h>
@@ -16,6 +19,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/hosts.h"
 #include "base/replace.h"
 #include "infer/journal.h"
 #include "silo/audit.h"
@@ -37,6 +41,7 @@ typedef struct silo_run {
     dpi_audit *audit;
     dpi_silo_round *round;
     dpi_silo_sums *sums; /* NULL: they are in the journal, or not kept */
+    bool gate;           /* of the owner's ranks the one that speaks with other owners */
     bool noisy;          /* else no release is counted */
     bool alone;          /* each owner's releases are its own, and opened is what follows */
     uint64_t made;       /* releases, those of the journal among them */
@@ -57,7 +62,7 @@ bool dpi_silo_run_keeps(const dp_silo_plan *plan)
 
 static bool keeps(const silo_run *r)
 {
-    return r->opts->state != NULL && dpi_silo_run_keeps(r->plan);
+    return r->gate && r->opts->state != NULL && dpi_silo_run_keeps(r->plan);
 }
 
 static dp_fit_opts fit_opts(const silo_run *r)
@@ -122,10 +127,10 @@ dp_status dpi_silo_run_owner(const dp_silo_plan *p, const dp_silo_key *key, size
 /* A plan of columns, or of three parties, has a model of its own. */
 static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
 {
-    dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
+    dp_status status = r->gate ? dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err) : DP_OK;
     if (status == DP_OK && dpi_silo_plan_of_model(r->plan))
         status = check_model(r, model, err);
-    if (status == DP_OK && r->opts->policy != NULL)
+    if (status == DP_OK && r->gate && r->opts->policy != NULL)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
     return status;
 }
@@ -212,7 +217,7 @@ dp_status dpi_silo_run_carrier(const dp_silo_run_opts *o, dpi_carrier **carrier,
 }
 
 /* All that can be found out by this owner alone. */
-static dp_status begin(silo_run *r, dp_error *err)
+static dp_status begin_alone(silo_run *r, dp_error *err)
 {
     dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
     if (status == DP_OK)
@@ -349,32 +354,56 @@ static bool is_wide(const silo_run *r)
     return wide && r->noisy && keeps(r);
 }
 
+static dp_owners owners_of(silo_run *r)
+{
+    const dp_silo_opts *plan = &r->plan->opts;
+    return (dp_owners){.size = plan->n_owners,
+                       .honest = dpi_silo_honest(plan),
+                       .seed = plan->seed,
+                       .most_records = plan->most_records,
+                       .repeats = keeps(r),
+                       .local_steps = plan->local_steps,
+                       .damping = dpi_silo_damping(plan),
+                       .group = r->opts->group,
+                       .context = r,
+                       .share = share,
+                       .open = open_sum};
+}
+
+/* All that is in order before a rank fits, of which rank 0 finds out the most; that all ranks have
+ * come so far, with one plan.  What keeps no journal cannot wait for owners when it is paid for. */
+static dp_status begin(silo_run *r, const dp_model *model, dp_error *err)
+{
+    const dp_owners owners = owners_of(r);
+    dpi_hosts_meeting at = {.question = r->plan->hash};
+    dp_status status = check(r, model, err);
+    if (status == DP_OK && r->plan->opts.columns != NULL)
+        status = dpi_fail(err, DP_EINVAL,
+                          "this plan is of columns of the same people; run it with "
+                          "dp_silo_run_columns");
+    if (status == DP_OK && r->plan->opts.trio != NULL)
+        status =
+            dpi_fail(err, DP_EINVAL, "this plan is of three parties; run it with dp_silo_run_trio");
+    if (status == DP_OK && r->gate)
+        status = begin_alone(r, err);
+    if (status == DP_OK && is_wide(r))
+        status = be_ready(r, err);
+    return dpi_hosts_meet(&owners, status, &at, err);
+}
+
 static dp_status fit(silo_run *r, const dp_model *model, const dp_dataset *data, dp_fit **fit,
                      dp_error *err)
 {
-    const dp_silo_opts *plan = &r->plan->opts;
-    const dp_owners owners = {.size = plan->n_owners,
-                              .honest = dpi_silo_honest(plan),
-                              .seed = plan->seed,
-                              .most_records = plan->most_records,
-                              .repeats = keeps(r),
-                              .local_steps = plan->local_steps,
-                              .damping = dpi_silo_damping(plan),
-                              .context = r,
-                              .share = share,
-                              .open = open_sum};
+    const dp_owners owners = owners_of(r);
     dp_fit_opts opts = fit_opts(r);
     opts.owners = &owners;
     opts.journal = keeps(r) && r->noisy ? r->journal : NULL;
     opts.resume = opts.journal != NULL && access(r->journal, F_OK) == 0;
     opts.watch = watch;
     opts.watch_user = r;
-    /* What keeps no journal cannot wait for owners when it is paid for. */
-    dp_status status = is_wide(r) ? be_ready(r, err) : DP_OK;
-    if (status == DP_OK)
-        status = dp_fit_private(model, data, &opts, fit, err);
-    if (status == DP_OK && plan->source != NULL)
-        status = dp_fit_set_source(*fit, plan->source, err);
+    dp_status status = dp_fit_private(model, data, &opts, fit, err);
+    if (status == DP_OK && r->plan->opts.source != NULL)
+        status = dp_fit_set_source(*fit, r->plan->opts.source, err);
     if (status != DP_OK) {
         dp_fit_free(*fit);
         *fit = NULL;
@@ -387,6 +416,7 @@ static silo_run run_of(const dp_silo_plan *plan, const dp_silo_run_opts *opts)
     const dpi_silo_scheme *scheme = dpi_silo_scheme_named(plan->opts.scheme);
     return (silo_run){.plan = plan,
                       .opts = opts,
+                      .gate = opts->group == NULL || opts->group->rank == 0,
                       .noisy = scheme->noisy,
                       .alone = scheme->noisy && scheme->averages};
 }
@@ -404,20 +434,15 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
                       const dp_silo_run_opts *opts, dp_fit **made, dp_error *err)
 {
     silo_run r = run_of(plan, opts);
+    const dp_owners owners = owners_of(&r);
     *made = NULL;
-    if (opts->key == NULL || opts->mailbox == NULL)
+    if (r.gate && (opts->key == NULL || opts->mailbox == NULL))
         dpi_misuse(__func__, "no key or no mailbox");
     memcpy(r.names, plan->names, sizeof r.names);
-    dp_status status = check(&r, model, err);
-    if (status == DP_OK && plan->opts.columns != NULL)
-        status = dpi_fail(err, DP_EINVAL,
-                          "this plan is of columns of the same people; run it with "
-                          "dp_silo_run_columns");
-    if (status == DP_OK && plan->opts.trio != NULL)
-        status =
-            dpi_fail(err, DP_EINVAL, "this plan is of three parties; run it with dp_silo_run_trio");
-    if (status == DP_OK)
-        status = begin(&r, err);
+    dp_status status = dpi_hosts_check(&owners, err);
+    if (status != DP_OK)
+        return status;
+    status = begin(&r, model, err);
     if (status == DP_OK)
         status = fit(&r, model, data, made, err);
     dpi_audit_close(r.audit, status);

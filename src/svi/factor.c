@@ -216,7 +216,7 @@ dp_status dpi_factor_open(dp_svi *s, const dpi_local_walk *w, bool *finite, dp_e
     if (!*finite)
         memset(out, 0, (n + 1) * sizeof *out);
     dp_status status =
-        dpi_together_open(owners, s->noise, s->local.question, &s->local.opened, err);
+        dpi_together_open(owners, s->noise, s->local.question, &s->local.opened, DP_OK, err);
     if (status != DP_OK || !*finite)
         return status;
     if (out[n] != (double)owners->size)

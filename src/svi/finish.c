@@ -17,8 +17,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/group.h"
+#include "base/hosts.h"
 #include "svi/factor.h"
-#include "svi/group.h"
 #include "svi/release.h"
 #include "svi/sum.h"
 #include "svi/together.h"
@@ -72,7 +73,7 @@ static dp_status make_release(dp_svi *s, dp_error *err)
     else if (dpi_together_is_own(o->owners))
         room = noisy ? n : 0;
     else if (o->owners != NULL && o->owners->local_steps == 0)
-        room = n < most ? dpi_together_words(noisy, n) : SIZE_MAX;
+        room = n < most ? dpi_together_words(noisy, n) + 1 : SIZE_MAX;
     dp_status status = dpi_release_init(&s->release, n, room, &s->arena, err);
     s->release.noisy = noisy;
     s->release.quiet = (group != NULL && group->rank != 0) || o->owners != NULL;
@@ -261,24 +262,36 @@ static dp_status make_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *e
     else if (mine == DP_OK && dpi_together_is_own(s->opts.owners))
         mine =
             s->made ? dpi_together_again(s->opts.owners, s->noise, r, err) : release_alone(s, err);
+    else if (s->opts.owners != NULL && s->local.steps == 0 && !s->made)
+        mine = dpi_together_step(s, mine, err);
     else if (mine == DP_OK && s->opts.owners != NULL && s->local.steps == 0)
-        mine = s->made ? dpi_together_again(s->opts.owners, s->noise, r, err)
-                       : dpi_together_step(s, err);
+        mine = dpi_hosts_gate(s->opts.owners) ? dpi_together_again(s->opts.owners, s->noise, r, err)
+                                              : DP_OK;
     return mine;
 }
 
-/* Makes the release, or has it from where it was kept, and moves the parameters that are numbers of
- * it. */
-static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
+/* Makes the release, or has it from where it was kept; of an owner's ranks the first does, and gives
+ * it to the others. */
+static dp_status have_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
 {
     const dpi_release *r = &s->release;
     unsigned char question[DPI_JOIN_HASH];
+    if (dpi_hosts_are(s->opts.owners) && !s->met)
+        return mine;
     if (s->keep != NULL)
         dpi_join_describe(s, question);
     if (!s->made || s->seeded)
         mine = make_all(s, t, mine, err);
     if (mine == DP_OK && s->keep != NULL)
         mine = s->keep->keep(s->keep->of, question, r, err);
+    return dpi_hosts_give(s->opts.owners, mine, r->n, r->out, r->whole, err);
+}
+
+/* And moves the parameters that are numbers of it. */
+static dp_status release_all(dp_svi *s, finish_pass *t, dp_status mine, dp_error *err)
+{
+    const dpi_release *r = &s->release;
+    mine = have_all(s, t, mine, err);
     if (!waits(s))
         return mine;
     if (mine == DP_OK && s->target != NULL) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "svi/group.h"
+#include "base/group.h"
 #include "svi/svi.h"
 #include "svi/together.h"
 

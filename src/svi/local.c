@@ -52,7 +52,7 @@ static dp_status open_units(dp_svi *s, dp_error *err)
     r.n = 1;
     r.out[0] = (double)s->n;
     dpi_join_describe(s, question);
-    dp_status status = dpi_together_open(s->opts.owners, s->noise, question, &r, err);
+    dp_status status = dpi_together_open(s->opts.owners, s->noise, question, &r, DP_OK, err);
     if (status != DP_OK)
         return status;
     const double most = (double)s->opts.owners->size * (double)s->opts.owners->most_records;
@@ -108,8 +108,8 @@ dp_status dpi_local_open(dp_svi *s, const dpi_local_walk *w, bool *finite, dp_er
     out[n] = units;
     if (!*finite)
         memset(out, 0, s->local.opened.n * sizeof *out);
-    dp_status status =
-        dpi_together_open(s->opts.owners, s->noise, s->local.question, &s->local.opened, err);
+    dp_status status = dpi_together_open(s->opts.owners, s->noise, s->local.question,
+                                         &s->local.opened, DP_OK, err);
     if (status != DP_OK || !*finite)
         return status;
     if (out[n] != s->local.units)

@@ -5,7 +5,6 @@ libtacit_core_la_SOURCES += \
   %D%/extras.c %D%/extras.h \
   %D%/factor.c %D%/factor.h \
   %D%/finish.c %D%/finish.h \
-  %D%/group.c %D%/group.h \
   %D%/join.c %D%/join.h \
   %D%/keep.h \
   %D%/local.c %D%/local.h \

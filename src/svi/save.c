@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/group.h"
 #include "base/replace.h"
-#include "svi/group.h"
 #include "svi/join.h"
 #include "svi/svi.h"
 

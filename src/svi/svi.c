@@ -21,13 +21,14 @@
 #include <sodium.h>
 
 #include "base/float.h"
+#include "base/group.h"
+#include "base/hosts.h"
 #include "model/init.h"
 #include "model/proper.h"
 #include "random/failure.h"
 #include "random/noise.h"
 #include "svi/check.h"
 #include "svi/finish.h"
-#include "svi/group.h"
 #include "svi/join.h"
 #include "svi/options.h"
 #include "svi/release.h"
@@ -36,8 +37,8 @@
 
 static dp_status make_random(dp_svi *s, uint64_t random, dp_error *err)
 {
-    uint64_t seed = s->opts.seed;
-    s->seeded = seed != 0;
+    uint64_t seed = dpi_hosts_seed(s->opts.owners, s->opts.seed);
+    s->seeded = s->opts.seed != 0;
     if (s->seeded && s->optimizer.done > 0) /* resumed: repeatable, but nothing is repeated */
         seed = (seed ^ s->optimizer.done * 0x9e3779b97f4a7c15) | 1;
     dp_status status = s->seeded
@@ -259,15 +260,29 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
     return status;
 }
 
+/* The ranks of an owner begin: that none has failed, and that together they have no more units than
+ * an owner may. */
+static dp_status join_hosts(const dp_owners *o, size_t n, dp_status mine, dp_error *err)
+{
+    static const unsigned char nothing[DP_OWNERS_QUESTION];
+    dpi_hosts_meeting all = {.question = nothing, .units = n};
+    mine = dpi_hosts_meet(o, mine, &all, err);
+    return mine == DP_OK && dpi_hosts_are(o) ? dpi_together_check_records(o, (size_t)all.units, err)
+                                             : mine;
+}
+
 dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
 {
     *out = NULL;
     dp_status status = dpi_group_check(spec->opts->group, err);
+    if (status == DP_OK)
+        status = dpi_hosts_check(spec->opts->owners, err);
     if (status != DP_OK)
         return status;
     dp_svi *s = dpi_alloc(1, sizeof *s);
     if (s == NULL)
-        return dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err);
+        return join_hosts(spec->opts->owners, 0,
+                          dpi_group_agree(spec->opts->group, dpi_fail_nomem(err), err), err);
     s->opts = *spec->opts;
     s->ranks.group = s->opts.group;
     s->delta = s->opts.delta;
@@ -282,6 +297,7 @@ dp_status dpi_svi_new(const dpi_svi_spec *spec, dp_svi **out, dp_error *err)
     if (status == DP_OK)
         status = make(s, spec, err);
     status = dpi_join(&s->ranks, s->n, &s->opts, &s->rng, status, err);
+    status = join_hosts(spec->opts->owners, s->n, status, err);
     if (status != DP_OK) {
         dpi_spend_cancel(s);
         dp_svi_free(s);
@@ -390,6 +406,19 @@ static dp_status sum_batch(dp_svi *s, double share, dp_error *err)
     return status;
 }
 
+/* That all ranks of the owner are there; whether the release was made before. */
+static dp_status meet(dp_svi *s, dp_status mine, dp_error *err)
+{
+    unsigned char question[DPI_JOIN_HASH];
+    dpi_hosts_meeting at = {.question = question, .made = dpi_svi_was_made(s->keep)};
+    if (dpi_hosts_are(s->opts.owners))
+        dpi_join_describe(s, question);
+    mine = dpi_hosts_meet(s->opts.owners, mine, &at, err);
+    s->made = at.made;
+    s->met = mine == DP_OK;
+    return mine;
+}
+
 /* A step as far as a rank gets by itself. */
 static dp_status begin_step(dp_svi *s, dp_error *err)
 {
@@ -398,6 +427,7 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
         status = dpi_spend_step(s, err);
     if (s->begun == 0)
         status = dpi_join_compare(s, status, err);
+    status = meet(s, status, err);
     if (status != DP_OK)
         return status;
     s->begun = s->optimizer.done + 1;
@@ -406,7 +436,6 @@ static dp_status begin_step(dp_svi *s, dp_error *err)
     double share = dpi_svi_share_clipped(s);
     s->sum.steps = s->sum.whole ? dpi_release_steps(dpi_finish_sd(s)) : 0;
     dpi_extras_prepare(&s->extras, &s->opts, s->begun, share, s->sum.steps);
-    s->made = dpi_svi_was_made(s->keep);
     return !s->made || s->seeded ? sum_batch(s, share, err) : DP_OK;
 }
 

@@ -46,6 +46,7 @@ struct dp_svi {
     dp_rng *rng;              /* of the guide's draws */
     const dpi_svi_keep *keep; /* nullable, borrowed */
     bool made;                /* the release of the step was made before */
+    bool met;                 /* ranks of the owner have, for the step */
     size_t *target; /* [n_parts] block whose gradient each part is, where parts are gradients; else
                           * NULL (finish.c) */
 };

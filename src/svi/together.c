@@ -4,7 +4,8 @@
  *
  * Without noise sums have no bound that is known beforehand.  Each number x, cut to |x| < 2^84, is
  * written as a 2^28 + b 2^-28 + c 2^-84 with whole numbers |a|, |b|, |c| <= 2^56, which 64 owners
- * add up without overflow, and without rounding but that of c: the order does not matter. */
+ * add up without overflow, and without rounding but that of c: the order does not matter.  Ranks of
+ * an owner add theirs before, and carry, so that the owner's are no more than that. */
 #include "svi/together.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/hosts.h"
 #include "random/grid.h"
 #include "random/noise.h"
 #include "svi/cost.h"
@@ -32,6 +34,9 @@ dp_status dpi_together_check(const dp_owners *o, dp_error *err)
                         "%zu owners, or no way to open their sums; there must be 1 "
                         "to %d",
                         o->size, DP_OWNERS_MOST);
+    dp_status status = dpi_hosts_check(o, err);
+    if (status != DP_OK)
+        return status;
     if (o->honest < 1 || o->honest > o->size)
         return dpi_fail(err, DP_EINVAL,
                         "%zu shares of noise of %zu owners are unknown to whoever attacks; there "
@@ -122,7 +127,8 @@ dp_status dpi_together_check_run(const dp_svi_opts *opts, dp_error *err)
                         "the noise is to come of a seed and of the owners' own keys; leave one 0");
     if (opts->group != NULL)
         return dpi_fail(err, DP_EINVAL,
-                        "a run is one rank of a group, or one owner's; leave one of the two NULL");
+                        "a run is one rank of a group, or one owner's; ranks of an owner have "
+                        "owners->group, and group NULL");
     if (o->local_steps > 0 && opts->loss_every > 0)
         return dpi_fail(err, DP_EMISMATCH,
                         "losses of local steps are of one owner's records; leave loss_every 0");
@@ -189,6 +195,21 @@ static void into_limbs(size_t n, const double *x, uint64_t *words)
     }
 }
 
+/* Of sums of limbs, each less than its whole range again: what a limb has beyond 2^56 goes to the one
+ * before it, which is worth as much more, and the first is cut. */
+static void carry_limbs(size_t n, int64_t *words)
+{
+    const int64_t base = INT64_C(1) << 56, most = base - 8;
+    for (size_t j = 0; j < n; j++) {
+        int64_t *limb = words + LIMBS * j;
+        for (size_t l = LIMBS; l-- > 1;) {
+            limb[l - 1] += limb[l] / base;
+            limb[l] %= base;
+        }
+        limb[0] = limb[0] > most ? most : limb[0] < -most ? -most : limb[0];
+    }
+}
+
 static void from_limbs(size_t n, const uint64_t *words, double *x)
 {
     for (size_t j = 0; j < n; j++) {
@@ -207,7 +228,8 @@ dp_status dpi_together_draws(const dp_owners *o, dp_noise *source,
         return DP_OK;
     (void)crypto_generichash(own, sizeof own, question, DP_OWNERS_QUESTION,
                              (const unsigned char *)purpose, sizeof purpose);
-    dp_status status = o->share(o->context, own, 0, NULL, key, err);
+    dp_status status = dpi_hosts_gate(o) ? o->share(o->context, own, 0, NULL, key, err) : DP_OK;
+    status = dpi_hosts_key(o, status, key, err);
     if (status == DP_OK)
         dpi_noise_key(source, key);
     sodium_memzero(key, sizeof key);
@@ -258,14 +280,12 @@ dp_status dpi_together_noise(const dp_owners *o, dp_noise *source,
     return status;
 }
 
-dp_status dpi_together_open(const dp_owners *o, dp_noise *source,
+/* Of the owner's whole numbers all owners', by the rank that speaks for it. */
+static dp_status open_whole(const dp_owners *o, dp_noise *source,
                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
-                            dp_error *err)
+                            size_t n, dp_error *err)
 {
-    const size_t n = dpi_together_words(r->noisy, r->n);
     uint64_t *words = (uint64_t *)r->whole; /* two's complement: sums wrap as those of words do */
-    if (!r->noisy)
-        into_limbs(r->n, r->out, words);
     dp_status status = r->noisy ? dpi_together_noise(o, source, question, n, r->whole, err) : DP_OK;
     if (status == DP_OK)
         status = o->open(o->context, question, n, words, err);
@@ -273,6 +293,21 @@ dp_status dpi_together_open(const dp_owners *o, dp_noise *source,
         dpi_release_whole(r, r->whole);
     else if (status == DP_OK)
         from_limbs(r->n, words, r->out);
+    return status;
+}
+
+dp_status dpi_together_open(const dp_owners *o, dp_noise *source,
+                            const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
+                            dp_status mine, dp_error *err)
+{
+    const size_t n = dpi_together_words(r->noisy, r->n);
+    if (mine == DP_OK && !r->noisy)
+        into_limbs(r->n, r->out, (uint64_t *)r->whole);
+    dp_status status = dpi_hosts_add(o, mine, n, r->whole, err);
+    if (status == DP_OK && !r->noisy && dpi_hosts_are(o))
+        carry_limbs(r->n, r->whole);
+    if (status == DP_OK && dpi_hosts_gate(o))
+        status = open_whole(o, source, question, r, n, err);
     sodium_memzero(r->whole, n * sizeof *r->whole);
     return status;
 }
@@ -301,9 +336,9 @@ dp_status dpi_together_again(const dp_owners *o, dp_noise *source, const dpi_rel
     return status;
 }
 
-dp_status dpi_together_step(const dp_svi *s, dp_error *err)
+dp_status dpi_together_step(const dp_svi *s, dp_status mine, dp_error *err)
 {
     unsigned char question[DP_OWNERS_QUESTION];
     dpi_join_describe(s, question);
-    return dpi_together_open(s->opts.owners, s->noise, question, &s->release, err);
+    return dpi_together_open(s->opts.owners, s->noise, question, &s->release, mine, err);
 }

@@ -66,10 +66,12 @@ dp_status dpi_together_noise(const dp_owners *owners, dp_noise *source,
 
 /* What this owner has put into r->whole (r->quiet), or without noise into r->out, becomes, with its
  * share of the noise, the release of all owners, r->out.  r->whole [dpi_together_words] is wiped.
- * Errors of dpi_together_noise and of owners->open. */
+ * Collective over the owner's ranks (base/hosts.h), behind their meeting, each of which has come so
+ * far with `mine`; they have it at rank 0 alone, and r->whole is one longer.
+ * `mine` where it is an error; errors of dpi_hosts_add, dpi_together_noise and owners->open. */
 dp_status dpi_together_open(const dp_owners *owners, dp_noise *source,
                             const unsigned char question[DP_OWNERS_QUESTION], const dpi_release *r,
-                            dp_error *err) DP_MUST_CHECK;
+                            dp_status mine, dp_error *err) DP_MUST_CHECK;
 
 /* The same of a release that is this owner's alone, which is noise and all: nothing is opened. */
 dp_status dpi_together_alone(const dp_owners *owners, dp_noise *source,
@@ -77,7 +79,8 @@ dp_status dpi_together_alone(const dp_owners *owners, dp_noise *source,
                              dp_error *err) DP_MUST_CHECK;
 
 /* Before the draws of a step, its batch and latents of records: where the owner has a key of its
- * own, they follow from it and `question`, the step's.  Errors of owners->share. */
+ * own, they follow from it and `question`, the step's.  Collective over its ranks, behind their
+ * meeting, of which each has a key of its own.  Errors of owners->share and of dpi_hosts_key. */
 dp_status dpi_together_draws(const dp_owners *owners, dp_noise *source,
                              const unsigned char question[DP_OWNERS_QUESTION],
                              dp_error *err) DP_MUST_CHECK;
@@ -88,6 +91,6 @@ dp_status dpi_together_again(const dp_owners *owners, dp_noise *source, const dp
                              dp_error *err) DP_MUST_CHECK;
 
 /* The same as dpi_together_open for the step of a run. */
-dp_status dpi_together_step(const dp_svi *s, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_together_step(const dp_svi *s, dp_status mine, dp_error *err) DP_MUST_CHECK;
 
 #endif

@@ -105,3 +105,5 @@ scene = %D%/scene.c %D%/scene.h $(readers) $(RELEASES) $(ledger_folder)
 %C%_t_resume_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK) $(FAULTY_LINK)
 %C%_t_resume_ledger_SOURCES = %D%/t-resume-ledger.c $(scene)
 %C%_t_resume_ledger_LDFLAGS = $(AM_LDFLAGS) $(RELEASES_LINK)
+UNIT_TESTS += %D%/t-ranks
+%C%_t_ranks_SOURCES = %D%/t-ranks.c $(loop_models) $(ledger_folder)

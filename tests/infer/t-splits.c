@@ -1,5 +1,6 @@
 /* Whole fits with noise are the same to the bit for 1, 2, 3 and 8 owners, whichever has which
- * records: what is opened in each release, and the file of the fit.
+ * records, and for 1, 2 and 4 ranks of each owner: what is opened in each release, and the file of
+ * the fit.
  *
  * There are always eight shares of noise, each a function of its number and the question; the first
  * of fewer owners adds those of owners that there are not.  One owner is a central run. */
@@ -17,6 +18,7 @@
 #include "tests/infer/table.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
+#include "tests/lib/crew.h"
 
 enum { SHARES = 8, N = 160, SIDE = 8, PIXELS = SIDE * SIDE, GROUPS = 7, PAIRS = N / 2 };
 
@@ -34,7 +36,7 @@ typedef struct some {
     int32_t kind[N], group[N], person[N];
 } some;
 
-static some held[SHARES];
+static some held[SHARES][CREW_MOST];
 
 /* The records at order[first ... end - 1]. */
 static dp_dataset *take(some *s, const size_t *order, size_t first, size_t end, kind of)
@@ -114,9 +116,11 @@ typedef struct problem {
 
 /* ---- owners ---- */
 
+/* Or a rank of one, of which the first opens. */
 typedef struct owner {
     const problem *p;
     size_t number, of; /* which one, and how many there are */
+    size_t opens;      /* sums that it was asked to open */
     dp_dataset *data;
     dp_owners together;
     crypto_generichash_state seen;
@@ -161,6 +165,7 @@ static dp_status open_sum(void *context, const unsigned char question[DP_OWNERS_
                           uint64_t *values, dp_error *err)
 {
     owner *o = context;
+    o->opens++;
     assert_true(n <= TABLE_NUMBERS);
     for (size_t k = o->of; k < SHARES && o->number == 0 && o->p->noisy; k++)
         add_share(k, question, n, values);
@@ -184,6 +189,10 @@ static void *run(void *of)
         opts.hopeless_allowed = true;
     }
     o->status = dp_fit_private(m, o->data, &opts, &o->fit, &o->err);
+    if (o->status != DP_OK) { /* the others would wait for it */
+        (void)fprintf(stderr, "owner %zu: %s\n", o->number, o->err.text);
+        abort();
+    }
     dp_model_free(m);
     return NULL;
 }
@@ -210,34 +219,64 @@ static void keep(const dp_fit *fit, outcome *to)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Of records in this order, cut after each of `ends`. */
-static void fit(const problem *p, const size_t *order, size_t n, const size_t *ends, outcome *to)
+static crew crews[SHARES];
+static owner all[SHARES][CREW_MOST];
+static pthread_t threads[SHARES][CREW_MOST];
+
+/* Of an owner's records, order[first ... end - 1], each of its ranks has as many, but for pairs; a
+ * pair alone has one. */
+static void start(const problem *p, size_t k, size_t n, size_t most, const size_t *order,
+                  size_t first, size_t end)
 {
-    static owner all[SHARES];
-    pthread_t thread[SHARES];
-    table_begin(&place, n);
-    for (size_t k = 0; k < n; k++) {
-        owner *o = &all[k];
+    const size_t ranks = end - first < 2 * most ? 1 : most;
+    crew_begin(&crews[k], ranks);
+    for (size_t r = 0, at = first; r < ranks; r++) {
+        owner *o = &all[k][r];
+        const size_t to = r + 1 < ranks ? at + (end - at) / (ranks - r) / 2 * 2 : end;
         *o = (owner){.p = p, .number = k, .of = n};
-        o->data = take(&held[k], order, k > 0 ? ends[k - 1] : 0, ends[k], p->of);
+        o->data = take(&held[k][r], order, at, to, p->of);
         o->together = (dp_owners){.size = SHARES,
                                   .honest = 3,
                                   .seed = 7,
                                   .most_records = N,
+                                  .group = ranks > 1 ? crew_rank(&crews[k], r) : NULL,
                                   .context = o,
                                   .share = p->noisy ? share : NULL,
                                   .open = open_sum};
-        (void)crypto_generichash_init(&o->seen, NULL, 0, sizeof to->opened);
-        assert_int_equal(pthread_create(&thread[k], NULL, run, o), 0);
+        (void)crypto_generichash_init(&o->seen, NULL, 0, 32);
+        assert_int_equal(pthread_create(&threads[k][r], NULL, run, o), 0);
+        at = to;
     }
+}
+
+static void finish(owner *o, bool opens, outcome *to)
+{
+    static outcome own;
+    keep(o->fit, &own);
+    assert_int_equal(own.n, to->n);
+    assert_memory_equal(own.file, to->file, to->n);
+    assert_int_equal(o->opens, opens ? place.times : 0);
+    if (opens)
+        (void)crypto_generichash_final(&o->seen, to->opened, sizeof to->opened);
+    dp_fit_free(o->fit);
+    dp_dataset_free(o->data);
+}
+
+/* Of records in this order, cut after each of `ends`, of owners with so many ranks. */
+static void fit(const problem *p, const size_t *order, size_t n, const size_t *ends, size_t ranks,
+                outcome *to)
+{
+    table_begin(&place, n);
     for (size_t k = 0; k < n; k++)
-        assert_int_equal(pthread_join(thread[k], NULL), 0);
+        start(p, k, n, ranks, order, k > 0 ? ends[k - 1] : 0, ends[k]);
+    for (size_t k = 0; k < n; k++)
+        for (size_t r = 0; r < crews[k].size; r++)
+            assert_int_equal(pthread_join(threads[k][r], NULL), 0);
+    keep(all[0][0].fit, to);
     for (size_t k = 0; k < n; k++) {
-        assert_ok(all[k].status, all[k].err.text);
-        (void)crypto_generichash_final(&all[k].seen, to->opened, sizeof to->opened);
-        keep(all[k].fit, to);
-        dp_fit_free(all[k].fit);
-        dp_dataset_free(all[k].data);
+        for (size_t r = 0; r < crews[k].size; r++)
+            finish(&all[k][r], r == 0, to);
+        crew_end(&crews[k]);
     }
     to->times = place.times;
     assert_false(place.differ);
@@ -253,7 +292,7 @@ static const size_t ends[][SHARES] = {{N},
                                       {N - 4, N - 2, N},
                                       {2, 4, 6, 8, 10, 12, 14, N},
                                       {20, 40, 60, 80, 100, 120, 140, N}};
-static const size_t owners_of[] = {1, 2, 2, 3, 3, 8, 8};
+static const size_t owners_of[] = {1, 2, 2, 3, 3, 8, 8}, ranks_of[] = {1, 2, 2, 4, 1, 1, 2};
 enum { SPLITS = sizeof owners_of / sizeof *owners_of };
 
 /* As they are, or shuffled by twos, which are the records of one person. */
@@ -286,7 +325,7 @@ static void same_however_split(const problem *p, size_t every, size_t least_time
     size_t order[N];
     for (size_t s = 0; s < SPLITS; s += every) {
         put_in_order(s == 1 ? 0 : s, order);
-        fit(p, order, owners_of[s], ends[s], s == 0 ? &alone : &other);
+        fit(p, order, owners_of[s], ends[s], ranks_of[s], s == 0 ? &alone : &other);
         assert_true(s > 0 || alone.times >= least_times);
         if (s == 0)
             continue;

@@ -312,7 +312,7 @@ static double sum_of(size_t n, const double *x)
     for (size_t k = 0; k < n; k++) {
         const dpi_release r = {.n = 1, .out = &out, .whole = whole};
         out = x[k];
-        assert_ok(dpi_together_open(&all, NULL, question, &r, &err), err.text);
+        assert_ok(dpi_together_open(&all, NULL, question, &r, DP_OK, &err), err.text);
     }
     return out;
 }

@@ -134,5 +134,9 @@ UNIT_TESTS += %D%/t-trio-memory
 %C%_t_trio_memory_LDADD = $(TEST_TRIO)
 %C%_t_trio_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc
 UNIT_TESTS += %D%/t-splits
+%C%_t_splits_SOURCES = %D%/t-splits.c tests/svi/ranks.c tests/svi/ranks.h
 %C%_t_splits_LDADD = $(TEST_SILO)
 %C%_t_splits_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_together_noise
+UNIT_TESTS += %D%/t-joint-ranks
+%C%_t_joint_ranks_SOURCES = %D%/t-joint-ranks.c tests/svi/ranks.c tests/svi/ranks.h $(silo_joint)
+%C%_t_joint_ranks_LDADD = $(TEST_SILO)

@@ -1,7 +1,7 @@
 /* Whole runs of plans, letters, masks and all: the same fit to the bit for 1, 2, 3 and 8 owners
  * without noise, and with noise, whose shares are fixed here, the fit of a central run that adds
- * the same shares, however records are split.  What is below the protocol, for each number of
- * owners with noise and for steps: tests/infer/t-splits. */
+ * the same shares, however records are split, and of however many ranks an owner is.  What is below
+ * the protocol, for each number of owners with noise and for steps: tests/infer/t-splits. */
 #define _XOPEN_SOURCE 700
 #include <ftw.h>
 #include <sodium.h>
@@ -20,8 +20,9 @@
 #include "silo/plan.h"
 #include "svi/together.h"
 #include "tests/lib/check.h"
+#include "tests/svi/ranks.h"
 
-enum { MOST = 8, N = 160, X = 2, GROUPS = 5, FILE_MOST = 1 << 18, NUMBERS = 1 << 14 };
+enum { MOST = 8, RANKS = 3, N = 160, X = 2, GROUPS = 5, FILE_MOST = 1 << 18, NUMBERS = 1 << 14 };
 
 static double x[N * X], y[N];
 static int32_t group[N];
@@ -152,23 +153,40 @@ static dp_silo_plan *agree(const char *scheme, bool noisy, size_t n)
     return plan;
 }
 
-/* One owner's process; it does not return. */
-static void act(const dp_silo_plan *plan, size_t k, dp_dataset *data)
+typedef struct owner {
+    const dp_silo_plan *plan;
+    size_t k, ranks;
+    const size_t *order; /* of whose records it has those from first to end - 1 */
+    size_t first, end;
+} owner;
+
+/* Where a rank of an owner leaves its fit. */
+static const char *fit_of(size_t k, size_t rank)
 {
+    return path_of("fit", k * RANKS + rank);
+}
+
+/* One process of an owner's, of which the first alone has the key. */
+static int act(const dp_group *g, void *of)
+{
+    const owner *w = of;
+    const size_t n = w->end - w->first, first = w->first + n * g->rank / g->size;
+    dp_dataset *data = take(w->order, first, w->first + n * (g->rank + 1) / g->size);
     dp_fit *fit;
     dp_error err = {0};
-    const dp_silo_run_opts o = {.key = keys[k],
-                                .mailbox = path_of("letters", 0),
+    const dp_silo_run_opts o = {.key = g->rank == 0 ? keys[w->k] : NULL,
+                                .group = w->ranks > 1 ? g : NULL,
+                                .mailbox = g->rank == 0 ? path_of("letters", 0) : NULL,
                                 .patience_ms = 60000,
                                 .hopeless_allowed = true};
-    mine = k;
+    mine = w->k;
     shares = 1;
-    dp_status status = dp_silo_run(plan, model, data, &o, &fit, &err);
+    dp_status status = dp_silo_run(w->plan, model, data, &o, &fit, &err);
     if (status == DP_OK)
-        status = dp_fit_save(fit, path_of("fit", k), &err);
+        status = dp_fit_save(fit, fit_of(w->k, g->rank), &err);
     if (status != DP_OK)
-        (void)fprintf(stderr, "owner %zu: %s\n", k, err.text);
-    _exit(status != DP_OK);
+        (void)fprintf(stderr, "owner %zu, rank %zu: %s\n", w->k, g->rank, err.text);
+    return status != DP_OK;
 }
 
 typedef struct bytes {
@@ -193,26 +211,30 @@ static int take_away(const char *path, const struct stat *s, int kind, struct FT
     return remove(path);
 }
 
-/* The fit, which all have, of records in an order, cut after each of `ends`. */
+/* The fit, which all have, of records in an order, cut after each of `ends`; the last owner has so
+ * many ranks. */
 static void run(const dp_silo_plan *plan, const size_t *order, size_t n, const size_t *ends,
-                bytes *fit)
+                size_t ranks, bytes *fit)
 {
     static bytes other;
     assert_int_equal(mkdir(path_of("letters", 0), 0700), 0);
-    for (size_t k = 0; k < n; k++)
+    for (size_t k = 0; k < n; k++) {
+        owner w = {plan, k, k + 1 == n ? ranks : 1, order, k > 0 ? ends[k - 1] : 0, ends[k]};
         if (fork() == 0)
-            act(plan, k, take(order, k > 0 ? ends[k - 1] : 0, ends[k]));
+            _exit(run_ranks(w.ranks, act, &w));
+    }
     for (size_t k = 0; k < n; k++) {
         int how = 1;
         assert_true(wait(&how) > 0);
         assert_int_equal(how, 0);
     }
-    load(path_of("fit", 0), fit);
-    for (size_t k = 1; k < n; k++) {
-        load(path_of("fit", k), &other);
-        assert_int_equal(other.n, fit->n);
-        assert_memory_equal(other.of, fit->of, fit->n);
-    }
+    load(fit_of(0, 0), fit);
+    for (size_t k = 0; k < n; k++)
+        for (size_t r = 0; r < (k + 1 == n ? ranks : 1); r++) {
+            load(fit_of(k, r), &other);
+            assert_int_equal(other.n, fit->n);
+            assert_memory_equal(other.of, fit->of, fit->n);
+        }
     assert_int_equal(nftw(path_of("letters", 0), take_away, 8, FTW_DEPTH), 0);
 }
 
@@ -260,15 +282,19 @@ static void run_central(const dp_silo_plan *plan, bytes *file)
 /* ---- ---- */
 
 typedef struct split {
-    size_t n;
-    uint64_t seed; /* of the order */
+    size_t n, ranks; /* of the last owner */
+    uint64_t seed;   /* of the order */
     size_t ends[MOST];
 } split;
 
-static const split without[] = {
-    {1, 0, {N}}, {2, 1, {3, N}}, {3, 0, {50, 100, N}}, {8, 3, {1, 2, 3, 4, 5, 6, 7, N}}};
-static const split with[] = {
-    {3, 0, {1, 2, N}}, {3, 4, {50, 100, N}}, {8, 5, {20, 40, 60, 80, 81, 120, 140, N}}};
+static const split without[] = {{1, 1, 0, {N}},
+                                {1, RANKS, 0, {N}},
+                                {2, 2, 1, {3, N}},
+                                {3, 1, 0, {50, 100, N}},
+                                {8, 2, 3, {1, 2, 3, 4, 5, 6, 7, N}}};
+static const split with[] = {{3, 2, 0, {1, 2, N}},
+                             {3, RANKS, 4, {50, 100, N}},
+                             {8, 1, 5, {20, 40, 60, 80, 81, 120, 140, N}}};
 
 static void same_as_central(const char *scheme, bool noisy, const split *of, size_t n)
 {
@@ -278,7 +304,7 @@ static void same_as_central(const char *scheme, bool noisy, const split *of, siz
         dp_silo_plan *plan = agree(scheme, noisy, of[k].n);
         run_central(plan, &central);
         put_in_order(of[k].seed, order);
-        run(plan, order, of[k].n, of[k].ends, &apart);
+        run(plan, order, of[k].n, of[k].ends, of[k].ranks, &apart);
         assert_int_equal(apart.n, central.n);
         assert_memory_equal(apart.of, central.of, central.n);
         dp_silo_plan_free(plan);

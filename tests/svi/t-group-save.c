@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "svi/group.h"
+#include "base/group.h"
 #include "svi/svi.h"
 #include "tests/graph/faulty.h"
 #include "tests/ledger/folder.h"

@@ -4,8 +4,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/group.h"
 #include "random/stream.h"
-#include "svi/group.h"
 #include "svi/svi.h"
 #include "tests/lib/check.h"
 #include "tests/svi/ranks.h"

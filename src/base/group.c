@@ -1,7 +1,7 @@
 /* Everything is a sum of 64-bit integers over the ranks: what one of them says is a sum in which
  * the others give zero, and agreement is a sum of failures.  Two's complement sums wrap around, so
  * that words of any bits are passed on by the rank that gives them. */
-#include "svi/group.h"
+#include "base/group.h"
 
 #include <math.h>
 #include <string.h>

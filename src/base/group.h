@@ -1,6 +1,6 @@
 /* What ranks of a group say to each other; a NULL group is one process by itself, which agrees. */
-#ifndef DPI_SVI_GROUP_H
-#define DPI_SVI_GROUP_H
+#ifndef DPI_BASE_GROUP_H
+#define DPI_BASE_GROUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
