@@ -14,8 +14,13 @@ if WITH_MPI
 noinst_PROGRAMS += %D%/ranks
 examples_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 examples_ranks_LDADD = libtacit-mpi.la libtacit.la $(MPI_LIBS)
+if SERVE
+noinst_PROGRAMS += %D%/hosts
+examples_hosts_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+examples_hosts_LDADD = libtacit-mpi.la libtacit.la libtacit-serve.la $(MPI_LIBS) -lm
 endif
-EXTRA_DIST += %D%/ranks.c
+endif
+EXTRA_DIST += %D%/hosts.c %D%/ranks.c
 if SERVE
 noinst_PROGRAMS += %D%/columns %D%/owners %D%/parties %D%/serve %D%/trio
 examples_columns_LDADD = libtacit.la libtacit-serve.la -lm
