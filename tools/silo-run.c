@@ -305,10 +305,11 @@ static void status_json(const silo_job *j, const dp_silo_kept *kept, const dp_si
     if (s->state != NULL) {
         json_truth(&out, "kept", kept->begun);
         json_text(&out, "changed", kept->begun ? time_text(kept->changed, when) : NULL);
-        if (kept->begun && !kept->once) {
+        if (kept->begun) {
             json_text(&out, "owner", o->owners[kept->owner].name);
             json_count(&out, "sums", kept->sums);
             json_count(&out, "planned", kept->planned);
+            json_truth(&out, "over", kept->over);
         }
     }
     if (s->audit != NULL) {
@@ -328,12 +329,10 @@ static void tell_kept(const silo_job *j, const dp_silo_kept *kept)
     if (kept->sums > 0)
         (void)snprintf(how_far, sizeof how_far, "in %s %llu of %llu", what,
                        (unsigned long long)kept->sums, (unsigned long long)kept->planned);
-    if (kept->once && kept->begun)
-        (void)printf("This plan was run from %s at %s UTC, and is not run again.\n", state,
-                     time_text(kept->changed, when));
-    else if (kept->once)
-        (void)printf(
-            "Nothing of this plan was opened from %s: all three run it at the same time.\n", state);
+    if (kept->over)
+        (void)printf("The run in %s, as %s, is over since %s UTC: tacit silo run tells its "
+                     "coefficients again, and opens nothing.\n",
+                     state, o->owners[kept->owner].name, time_text(kept->changed, when));
     else if (!kept->keeps)
         (void)printf("Runs with scheme %s keep nothing: one that ends early is begun anew by all "
                      "owners, in an empty mailbox.\n",

@@ -185,7 +185,7 @@ static int tell(const trio_run *r)
     return silo_tell_answer(&a);
 }
 
-/* Whether all may begin anew: nothing was opened. */
+/* How all three go on. */
 static int give_up(const trio_run *r, dp_status status)
 {
     const bool stopped = status == DP_ESTOPPED;
@@ -197,10 +197,9 @@ static int give_up(const trio_run *r, dp_status status)
     if (!stopped && !waits)
         return EXIT_REFUSED;
     const bool begun =
-        dp_silo_look(r->j->plan, r->j->m.said.state, &kept, NULL) != DP_OK || kept.begun;
+        dp_silo_look(r->j->plan, r->j->m.said.state, &kept, NULL) != DP_OK || kept.sums > 0;
     (void)snprintf(text, sizeof text, "%s%s", stopped ? "interrupted; " : "",
-                   begun ? "something may have been opened, so that this plan is not run again; "
-                           "make a new one"
+                   begun ? "the run is kept: all three go on with the same command"
                          : "nothing was opened: all three begin anew with the same command");
     return silo_refuse(r->j, stopped ? EXIT_SIGNAL + watch_signal() : EXIT_REFUSED, text);
 }

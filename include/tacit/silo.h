@@ -191,7 +191,8 @@ typedef struct dp_silo_run_opts {
      * on from it.  It may be seen by whoever may see this owner's records.  NULL: a run that ends
      * early is lost, and stays spent.  Of fedsgd and fedavg nothing is kept.  Of columns it is
      * secrets and a count of letters: who reads it together with the key can make this owner's
-     * noise, until it is taken away (dp_silo_forget). */
+     * noise, until it is taken away (dp_silo_forget).  Of three parties it is this party's part of
+     * one sum, and what was opened. */
     const char *state;
     const char *audit;    /* a file that tells of each letter (below), nullable */
     uint32_t patience_ms; /* for another owner, also while it takes local steps; default 600 000 */
@@ -269,20 +270,21 @@ DP_API DP_MUST_CHECK dp_status dp_silo_run_columns(const dp_silo_plan *plan,
 /* This party's part of a regression by three, of a plan with dp_silo_opts.trio; all three run it at
  * about the same time, over links between each two (`at`), and helpers without records too.  Keys
  * of the run are bound to the plan's hash.  Nothing leaves before plan, policy and data are found
- * to be in order, and nothing is kept: a run that ends before anything was opened is begun anew by
- * all, one that ends later is not.
- *   opts   `state` has a mark from the moment at which something may be opened, and a plan whose
- *          mark is there is not run again; with noise it is needed.  `ledger` as of
- *          dp_silo_trio_run, of a party that has records.  `patience_ms` by default 60 000.
+ * to be in order.  A run that ends early goes on when all three make the same call: each sum is
+ * opened once, and steps of which nothing was opened are taken anew.  Of one that is over it tells
+ * the coefficients again, and opens nothing.
+ *   opts   with noise `state` is needed.  `ledger` as of dp_silo_trio_run, of a party that has
+ *          records; a run pays once, however often it ends.  `patience_ms` by default 60 000.
  *          `audit` has a line for each party before a link to it, and before anything is opened,
  *          and what went over the links of a run that is over, which tells how many rows and ids
  *          there are.
  *          `watch` is asked while the others are waited for to come, and before each step, and ends
  *          it with DP_ESTOPPED; `mailbox` is not looked at
  *   data, *rows, w  as of dp_silo_trio_run
- * DP_EINVAL a plan of no three parties, or data that do not fit it; DP_ESTATE the plan was run from
- * this state; DP_EMISMATCH this version runs other steps than the plan has; otherwise as
- * dp_silo_run_check and dp_silo_trio_run. */
+ * DP_EINVAL a plan of no three parties, or data that do not fit it; DP_ESTATE the state is of other
+ * rows, or a party has an older copy; DP_EPRIVACY another has sent other ids than before;
+ * DP_EMISMATCH this version runs other steps than the plan has; otherwise as dp_silo_run_check and
+ * dp_silo_trio_run. */
 DP_API DP_MUST_CHECK dp_status dp_silo_run_trio(const dp_silo_plan *plan,
                                                 const dp_silo_trio_data *data,
                                                 const dp_silo_run_opts *opts, size_t *rows,
@@ -296,7 +298,7 @@ typedef struct dp_silo_kept {
     uint64_t sums;    /* the number of the last one that was begun, 0: none; of columns, the step */
     uint64_t planned; /* sums that a run opens */
     int64_t changed;  /* when, in seconds since 1970; 0 where none was begun */
-    bool once;        /* of three parties: one that was begun does not go on */
+    bool over;        /* of three parties: it is, and tells its coefficients again */
 } dp_silo_kept;
 
 /* Looks, and changes nothing; also while a process runs with it.  DP_ESTATE what is there is of
@@ -307,7 +309,8 @@ DP_API DP_MUST_CHECK dp_status dp_silo_look(const dp_silo_plan *plan, const char
 
 /* Takes away what a run has kept in its state's folder, when what it has found is saved.  Without
  * it the same call of dp_silo_run opens nothing: it gives the fit again; and of
- * dp_silo_run_columns, from the letters in the mailbox, the coefficients. */
+ * dp_silo_run_columns, from the letters in the mailbox, the coefficients.  Of three parties all
+ * stays: it says that the plan was run. */
 DP_API void dp_silo_forget(const char *state) DP_NONNULL(1);
 
 /* ---- what has left, and what has come ---- */

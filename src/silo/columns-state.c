@@ -31,19 +31,6 @@ struct dpi_columns_state {
 
 /* ---- secrets ---- */
 
-/* hash = BLAKE2b of purpose and bytes under a key. */
-static void mix(const unsigned char key[HASH], const char *purpose, size_t n, const void *bytes,
-                unsigned char hash[HASH])
-{
-    crypto_generichash_state h;
-    (void)crypto_generichash_init(&h, key, HASH, HASH);
-    (void)crypto_generichash_update(&h, (const unsigned char *)purpose, strlen(purpose) + 1);
-    if (n > 0)
-        (void)crypto_generichash_update(&h, bytes, n);
-    (void)crypto_generichash_final(&h, hash, HASH);
-    sodium_memzero(&h, sizeof h);
-}
-
 void dpi_columns_state_key(const dpi_columns_state *s, const char *purpose, uint64_t step, size_t n,
                            const void *bytes, unsigned char key[32])
 {
@@ -51,16 +38,14 @@ void dpi_columns_state_key(const dpi_columns_state *s, const char *purpose, uint
     if (s->post == NULL)
         dpi_misuse(__func__, "before keys are exchanged");
     dpi_post_context(s->post, step, s->chain, purpose, context);
-    mix(s->secret, "context", sizeof context, context, own);
-    mix(own, "bytes", n, bytes, key);
+    dpi_silo_mix(s->secret, "context", sizeof context, context, own);
+    dpi_silo_mix(own, "bytes", n, bytes, key);
     sodium_memzero(own, sizeof own);
 }
 
 void dpi_columns_state_name(const dpi_columns_state *s, char name[DPI_COLUMNS_NAME])
 {
-    unsigned char hash[HASH];
-    mix(s->kept.self, "entry of a ledger", 0, NULL, hash);
-    (void)sodium_bin2hex(name, DPI_COLUMNS_NAME, hash, DPI_COLUMNS_NAME / 2);
+    dpi_silo_state_name(&s->kept, name);
 }
 
 /* ---- opening ---- */
@@ -69,7 +54,7 @@ static dp_status check_records(dpi_columns_state *s, const unsigned char records
                                dp_error *err)
 {
     uint64_t words[WORDS];
-    mix(s->kept.self, "records", HASH, records, s->chain);
+    dpi_silo_mix(s->kept.self, "records", HASH, records, s->chain);
     memcpy(words, s->chain, sizeof words);
     if (s->kept.n == 0 && s->kept.round == 0)
         return dpi_silo_state_begin(&s->kept, 0, s->chain, WORDS, words, err);
@@ -95,7 +80,7 @@ dp_status dpi_columns_state_new(const char *path, const dpi_post_opts *post,
     dp_status status = dpi_silo_state_open(path, whose, &s->kept, err);
     if (status == DP_OK)
         status = check_records(s, records, err);
-    mix(s->kept.self, "identity", DPI_SILO_SECRET, post->secret, s->secret);
+    dpi_silo_mix(s->kept.self, "identity", DPI_SILO_SECRET, post->secret, s->secret);
     if (status == DP_OK)
         *state = s;
     else
@@ -169,7 +154,7 @@ static dp_status record(void *of, bool leaves, const char *tag,
                         const unsigned char hash[DPI_SILO_DIGEST], bool *held, dp_error *err)
 {
     dpi_columns_state *s = of;
-    mix(s->chain, leaves ? "leaves" : "comes", DPI_SILO_DIGEST, hash, s->chain);
+    dpi_silo_mix(s->chain, leaves ? "leaves" : "comes", DPI_SILO_DIGEST, hash, s->chain);
     *held = false;
     if (!leaves)
         return DP_OK;
@@ -185,7 +170,7 @@ static dp_status record(void *of, bool leaves, const char *tag,
 
 dp_status dpi_columns_state_end(dpi_columns_state *s, dp_error *err)
 {
-    mix(s->chain, "ends", 0, NULL, s->chain);
+    dpi_silo_mix(s->chain, "ends", 0, NULL, s->chain);
     s->letters++;
     return s->letters > s->kept.round ? keep_new(s, err) : check_chain(s, err);
 }

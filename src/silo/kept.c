@@ -6,7 +6,7 @@
 #include "silo/columns-state.h"
 #include "silo/rules.h"
 #include "silo/run.h"
-#include "silo/state.h"
+#include "silo/trio-state.h"
 
 static int64_t changed_at(const char *path)
 {
@@ -27,28 +27,13 @@ static dp_status find_owner(const dp_silo_plan *plan, const char *path, dp_silo_
         dpi_silo_state_whose(plan->hash, plan->keys[k], whose);
         status = dpi_silo_state_peek(path, whose, &s, &kept->begun, &found);
         kept->owner = k;
-        kept->sums = plan->opts.columns != NULL
-                         ? dpi_columns_state_steps(s.round, plan->columns.steps)
-                         : s.round;
+        kept->sums =
+            plan->opts.columns != NULL ? dpi_columns_state_steps(s.round, plan->columns.steps)
+            : plan->opts.trio != NULL  ? dpi_trio_state_reached(&s, kept->planned, &kept->over)
+                                       : s.round;
         dpi_silo_state_free(&s);
     }
     return status == DP_OK ? status : dpi_fail(err, status, "%s", found.text);
-}
-
-/* Of three parties a mark is kept, and no run. */
-static dp_status look_at_mark(const dp_silo_plan *plan, const char *state, dp_silo_kept *kept,
-                              dp_error *err)
-{
-    char path[PATH_MAX];
-    kept->once = true;
-    if (!dpi_silo_run_path(path, state, "begun"))
-        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
-    dp_status status = dpi_silo_three_marked(plan, path, &kept->begun, err);
-    if (status != DP_OK)
-        *kept = (dp_silo_kept){.keeps = true, .once = true};
-    else if (kept->begun)
-        kept->changed = changed_at(path);
-    return status;
 }
 
 dp_status dp_silo_look(const dp_silo_plan *plan, const char *state, dp_silo_kept *kept,
@@ -57,9 +42,7 @@ dp_status dp_silo_look(const dp_silo_plan *plan, const char *state, dp_silo_kept
     char path[PATH_MAX];
     size_t most;
     *kept = (dp_silo_kept){.keeps = dpi_silo_run_keeps(plan)};
-    if (plan->opts.trio != NULL)
-        return look_at_mark(plan, state, kept, err);
-    if (!dpi_silo_run_path(path, state, "run"))
+    if (!dpi_silo_run_path(path, state, plan->opts.trio != NULL ? DPI_SILO_THREE : "run"))
         return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     if (!kept->keeps)
         return DP_OK;

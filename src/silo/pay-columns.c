@@ -47,72 +47,78 @@ typedef struct known {
     uint64_t id;          /* of the run's entry, of which something is spent; 0: none */
 } known;
 
-static void look_at(const dp_ledger_data *data, const char *columns, known *k)
+static void look_at(const dp_ledger_data *data, const dp_spending *what, known *k)
 {
     k->of_more_or_less = data->budget.adjacency == DP_ADD_REMOVE && data->budget.unit == NULL;
     for (size_t j = 0; j < data->n; j++) {
         const dp_ledger_entry *e = &data->entries[j];
-        if (e->columns != NULL && strcmp(e->columns, columns) == 0 &&
-            e->n == DPI_COLUMNS_SPENDING && e->list[0].steps > 0)
+        if (e->columns != NULL && strcmp(e->columns, what->columns) == 0 && e->n == what->n &&
+            e->list[0].steps > 0)
             k->id = e->id;
     }
 }
 
-static dp_status find(const dp_silo_run_opts *o, const char *columns, known *k, dp_error *err)
+static dp_status find(dp_ledger *ledger, const dp_spending *what, known *k, dp_error *err)
 {
     const dp_ledger_statement *all;
     *k = (known){.id = 0};
-    dp_status status = dp_ledger_read(o->ledger, &all, err);
+    dp_status status = dp_ledger_read(ledger, &all, err);
     if (status != DP_OK)
         return status;
     for (size_t j = 0; j < all->n; j++)
-        if (strcmp(all->data[j].name, o->ledger_data) == 0)
-            look_at(&all->data[j], columns, k);
+        if (strcmp(all->data[j].name, what->data) == 0)
+            look_at(&all->data[j], what, k);
     dp_ledger_statement_free(all);
     return DP_OK;
 }
 
+dp_status dpi_silo_pay(dp_ledger *ledger, const dp_spending *what, dpi_silo_payment *p,
+                       dp_error *err)
+{
+    dp_error said = {DP_OK, ""};
+    known k;
+    *p = (dpi_silo_payment){.n = what->n};
+    for (size_t j = 0; j < what->n; j++)
+        p->all[j] = what->list[j].steps;
+    dp_status status = find(ledger, what, &k, err);
+    if (status != DP_OK)
+        return status;
+    p->found = k.id != 0;
+    status = p->found ? dp_ledger_take_over(ledger, k.id, what, &p->paid, &said)
+                      : dp_ledger_reserve(ledger, what, &p->paid, &said);
+    if (status == DP_EMISMATCH && k.of_more_or_less)
+        return dpi_fail(err, status,
+                        "such a run is counted for records that are replaced, and the budget "
+                        "of '%.100s' is for records more or less; keep one with --adjacency "
+                        "replace-one for it",
+                        what->data);
+    return status != DP_OK ? dpi_fail(err, status, "%s", said.text) : status;
+}
+
 dp_status dpi_columns_pay(const dp_silo_plan *plan, const dp_silo_run_opts *o, const char *name,
-                          dpi_columns_payment *p, dp_error *err)
+                          dpi_silo_payment *p, dp_error *err)
 {
     char columns[100];
     dp_mechanism list[DPI_COLUMNS_SPENDING];
-    dp_error found = {DP_OK, ""};
-    known k;
-    *p = (dpi_columns_payment){.plan = plan};
+    *p = (dpi_silo_payment){.paid = NULL};
     if (o->ledger == NULL)
         return DP_OK;
     (void)snprintf(columns, sizeof columns, "of two owners, run %s", name);
-    dp_status status = dpi_silo_columns_spending(plan, list, err);
-    if (status == DP_OK)
-        status = find(o, columns, &k, err);
-    if (status != DP_OK)
-        return status;
     const dp_spending what = {.data = o->ledger_data,
                               .label = o->ledger_label != NULL ? o->ledger_label : label,
                               .columns = columns,
                               .list = list,
                               .n = DPI_COLUMNS_SPENDING};
-    p->found = k.id != 0;
-    status = p->found ? dp_ledger_take_over(o->ledger, k.id, &what, &p->paid, &found)
-                      : dp_ledger_reserve(o->ledger, &what, &p->paid, &found);
-    if (status == DP_EMISMATCH && k.of_more_or_less)
-        return dpi_fail(err, status,
-                        "a run of columns is counted for records that are replaced, and the budget "
-                        "of '%.100s' is for records more or less; keep one with --adjacency "
-                        "replace-one for it",
-                        o->ledger_data);
-    return status != DP_OK ? dpi_fail(err, status, "%s", found.text) : status;
+    dp_status status = dpi_silo_columns_spending(plan, list, err);
+    return status == DP_OK ? dpi_silo_pay(o->ledger, &what, p, err) : status;
 }
 
-void dpi_columns_pay_end(dpi_columns_payment *p, bool begun, dp_status status)
+void dpi_silo_pay_end(dpi_silo_payment *p, bool begun, dp_status status)
 {
     const uint64_t none[DPI_COLUMNS_SPENDING] = {0};
     dp_status settled = DP_OK;
-    if (p->paid != NULL && (status == DP_OK || (!begun && !p->found))) {
-        const uint64_t all[DPI_COLUMNS_SPENDING] = {p->plan->columns.steps, 1};
-        settled = dp_reservation_settle(p->paid, status == DP_OK ? all : none, NULL);
-    }
+    if (p->paid != NULL && (status == DP_OK || (!begun && !p->found)))
+        settled = dp_reservation_settle(p->paid, status == DP_OK ? p->all : none, NULL);
     (void)settled;
     dp_reservation_free(p->paid);
 }

@@ -21,6 +21,7 @@
 #include "silo/policy.h"
 #include "silo/psi.h"
 #include "silo/run.h"
+#include "silo/state.h"
 
 static const char told[] = "coefficients"; /* a letter */
 static const char anew[] =
@@ -38,7 +39,7 @@ typedef struct linked_run {
     dpi_audit *audit;
     dpi_post *post;
     dpi_columns_state *state;
-    dpi_columns_payment payment;
+    dpi_silo_payment payment;
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     size_t *rows;        /* [data->rows], of which the first *common are set */
     double *x, *y;       /* the common rows, in their order */
@@ -150,24 +151,6 @@ static dpi_post_opts post_opts(linked_run *r)
     return o;
 }
 
-/* Of all that this owner has, as it lies: an id is as long as it is. */
-static void hash_records(const linked_run *r, unsigned char hash[32])
-{
-    const dp_silo_columns_data *a = r->data;
-    const uint64_t sizes[3] = {a->rows, r->d, a->y != NULL};
-    crypto_generichash_state h;
-    (void)crypto_generichash_init(&h, NULL, 0, 32);
-    (void)crypto_generichash_update(&h, (const unsigned char *)sizes, sizeof sizes);
-    for (size_t i = 0; i < a->rows; i++)
-        (void)crypto_generichash_update(&h, (const unsigned char *)a->ids[i],
-                                        strlen(a->ids[i]) + 1);
-    (void)crypto_generichash_update(&h, (const unsigned char *)a->x, a->rows * r->d * sizeof *a->x);
-    if (a->y != NULL)
-        (void)crypto_generichash_update(&h, (const unsigned char *)a->y, a->rows * sizeof *a->y);
-    (void)crypto_generichash_final(&h, hash, 32);
-    sodium_memzero(&h, sizeof h);
-}
-
 static dp_status open_state(linked_run *r, dp_error *err)
 {
     const char *folder = r->opts->state;
@@ -178,7 +161,7 @@ static dp_status open_state(linked_run *r, dp_error *err)
         status = dpi_fail(err, DP_EINVAL, "the path of the state is too long");
     if (status != DP_OK)
         return status;
-    hash_records(r, records);
+    dpi_silo_hash_records(r->data->rows, r->d, r->data->ids, r->data->x, r->data->y, records);
     status = dpi_columns_state_new(folder != NULL ? r->path : NULL, &o, records, &r->state, err);
     sodium_memzero(records, sizeof records);
     return status;
@@ -314,7 +297,7 @@ static void end(linked_run *r, dp_status status)
 {
     const size_t n = r->data->rows;
     const bool begun = is_begun(r);
-    dpi_columns_pay_end(&r->payment, begun, status);
+    dpi_silo_pay_end(&r->payment, begun, status);
     dpi_audit_close(r->audit, status);
     dpi_post_close(r->post);
     dpi_columns_state_free(r->state);

@@ -5,18 +5,13 @@
  * things: what it signs of TLS begins with 64 blanks, of certificates with the byte 48, of plans
  * and letters with words.
  *
- * Nothing of a run is kept but a mark, written before anything is opened: steps on shares cannot be
- * taken up again, and with other noise or other rows a second opening would tell more than was
- * planned. */
+ * A run that ends early goes on from what is kept of its openings (trio-state.h), in a file that
+ * dp_silo_forget leaves: a plan is run once. */
 #define _XOPEN_SOURCE 700
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "silo/audit.h"
@@ -26,10 +21,9 @@
 #include "silo/run.h"
 #include "silo/trio-rows.h"
 #include "silo/trio-run.h"
-#include "wire/disk.h"
 #include "wire/identity.h"
 
-enum { NAME = 60, MARK = 19 + 2 * DP_SILO_HASH };
+enum { NAME = 60 };
 
 typedef struct three_run {
     const dp_silo_plan *plan;
@@ -40,76 +34,9 @@ typedef struct three_run {
     char fingerprint[DP_SILO_TRIO][DPI_FINGERPRINT_TEXT];
     dp_identity *identity;
     dpi_audit *audit;
-    char mark[PATH_MAX]; /* a path; "": there is no state */
+    char path[PATH_MAX]; /* of the state; "": there is none */
+    unsigned char whose[DPI_SILO_HASH];
 } three_run;
-
-/* ---- the mark ---- */
-
-/* "tacit silo trio 1", and the plan's hash. */
-static void mark_text(const dp_silo_plan *plan, char text[MARK + 1])
-{
-    char hex[2 * DP_SILO_HASH + 1];
-    (void)snprintf(text, MARK + 1, "tacit silo trio 1\n%s\n",
-                   sodium_bin2hex(hex, sizeof hex, plan->hash, DP_SILO_HASH));
-}
-
-dp_status dpi_silo_three_marked(const dp_silo_plan *plan, const char *path, bool *there,
-                                dp_error *err)
-{
-    char own[MARK + 1], found[MARK + 1];
-    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    *there = file >= 0;
-    if (file < 0)
-        return errno == ENOENT
-                   ? DP_OK
-                   : dpi_fail(err, DP_EIO, "cannot read %.200s: %s", path, strerror(errno));
-    const ssize_t n = read(file, found, sizeof found);
-    (void)close(file);
-    mark_text(plan, own);
-    if (n >= 0 && n < MARK && memcmp(own, found, (size_t)n) == 0)
-        return dpi_fail(err, DP_ESTATE,
-                        "%.200s is not whole: a run was ended while it wrote that it begins, and a "
-                        "plan is run once; make a new plan",
-                        path);
-    return n == MARK && memcmp(own, found, MARK) == 0
-               ? DP_OK
-               : dpi_fail(err, DP_ESTATE, "%.200s is of another plan; give each its own state",
-                          path);
-}
-
-/* Before anything is opened. */
-static dp_status write_mark(const three_run *r, dp_error *err)
-{
-    char text[MARK + 1];
-    const int file =
-        open(r->mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (file < 0)
-        return dpi_fail(err, errno == EEXIST ? DP_ESTATE : DP_EIO, "cannot make %.200s: %s",
-                        r->mark, strerror(errno));
-    mark_text(r->plan, text);
-    const bool good = dpi_disk_write(file, text, MARK) && fsync(file) == 0;
-    return close(file) == 0 && good && dpi_disk_sync_folder(r->mark)
-               ? DP_OK
-               : dpi_fail(err, DP_EIO, "cannot write %.200s", r->mark);
-}
-
-static dp_status open_state(three_run *r, dp_error *err)
-{
-    bool there = false;
-    if (r->opts->state == NULL)
-        return DP_OK;
-    if (!dpi_silo_run_path(r->mark, r->opts->state, "begun"))
-        return dpi_fail(err, DP_EINVAL, "the path of the state is too long");
-    dp_status status = dpi_silo_run_folder(r->opts->state, err);
-    if (status == DP_OK)
-        status = dpi_silo_three_marked(r->plan, r->mark, &there, err);
-    return status == DP_OK && there
-               ? dpi_fail(err, DP_ESTATE,
-                          "this plan was run from %.200s, and a run that has opened anything is "
-                          "not begun again; a new plan is needed",
-                          r->opts->state)
-               : status;
-}
 
 /* ---- what this party alone can find out ---- */
 
@@ -143,6 +70,16 @@ static dp_status check_part(const three_run *r, dp_error *err)
                                         r->plan->names[r->self]);
 }
 
+static dp_status find_state(three_run *r, dp_error *err)
+{
+    dpi_silo_state_whose(r->plan->hash, r->plan->keys[r->self], r->whose);
+    if (r->opts->state == NULL)
+        return DP_OK;
+    return dpi_silo_run_path(r->path, r->opts->state, DPI_SILO_THREE)
+               ? dpi_silo_run_folder(r->opts->state, err)
+               : dpi_fail(err, DP_EINVAL, "the path of the state is too long");
+}
+
 static dp_status check(three_run *r, dp_error *err)
 {
     const dp_silo_run_opts *o = r->opts;
@@ -159,11 +96,11 @@ static dp_status check(three_run *r, dp_error *err)
                           "reached");
     if (status == DP_OK && r->plan->opts.epsilon > 0 && o->state == NULL)
         status = dpi_fail(err, DP_EINVAL,
-                          "a plan of three parties with noise is run once, and that it was is kept "
-                          "in the state; name a folder for it");
+                          "a plan of three parties with noise goes on after a crash from what was "
+                          "opened, which is kept in the state; name a folder for it");
     if (status == DP_OK)
         status = check_part(r, err);
-    return status == DP_OK ? open_state(r, err) : status;
+    return status == DP_OK ? find_state(r, err) : status;
 }
 
 /* Who all are, from the plan's keys. */
@@ -196,9 +133,7 @@ static dp_status tell_others(const three_run *r, const char *what, dp_error *err
 
 static dp_status begin(void *of, dp_error *err)
 {
-    const three_run *r = of;
-    dp_status status = tell_others(r, "opening", err);
-    return status == DP_OK && r->mark[0] != '\0' ? write_mark(r, err) : status;
+    return tell_others(of, "opening", err);
 }
 
 /* What was opened stays so, whether or not the log can be written. */
@@ -216,14 +151,14 @@ static void moved(void *of, size_t peer, uint64_t sent, uint64_t got)
 
 /* ---- the run ---- */
 
-/* Whether the caller ends it.  What was opened cannot be gone on with. */
+/* Whether the caller ends it. */
 static bool is_stopped(void *of, uint64_t opened)
 {
     const three_run *r = of;
     const dp_fit_progress at = {.phase = "with the other parties",
                                 .made = opened,
                                 .planned = r->terms.steps,
-                                .kept = opened == 0};
+                                .kept = r->path[0] != '\0'};
     return r->opts->watch != NULL && r->opts->watch(r->opts->watch_user, &at) != 0;
 }
 
@@ -231,7 +166,13 @@ static dp_status run(three_run *r, const dp_silo_trio_data *data, size_t *rows, 
                      dp_error *err)
 {
     const dp_silo_run_opts *o = r->opts;
-    const dpi_silo_trio_watch watch = {.stop = is_stopped, .begin = begin, .moved = moved, .of = r};
+    const dpi_silo_trio_watch watch = {.stop = is_stopped,
+                                       .begin = begin,
+                                       .moved = moved,
+                                       .of = r,
+                                       .state = r->path[0] != '\0' ? r->path : NULL,
+                                       .whose = r->whose,
+                                       .secret = o->key->secret};
     dp_silo_trio_opts opts = {.identity = r->identity,
                               .host = o->host,
                               .port = o->port,

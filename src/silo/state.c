@@ -32,6 +32,44 @@ static dp_status fail_damaged(const char *path, dp_error *err)
                     path);
 }
 
+/* ---- hashes ---- */
+
+void dpi_silo_mix(const unsigned char key[32], const char *purpose, size_t n, const void *bytes,
+                  unsigned char hash[32])
+{
+    crypto_generichash_state h;
+    (void)crypto_generichash_init(&h, key, HASH, HASH);
+    (void)crypto_generichash_update(&h, (const unsigned char *)purpose, strlen(purpose) + 1);
+    if (n > 0)
+        (void)crypto_generichash_update(&h, bytes, n);
+    (void)crypto_generichash_final(&h, hash, HASH);
+    sodium_memzero(&h, sizeof h);
+}
+
+void dpi_silo_hash_records(size_t rows, size_t d, const char *const *ids, const double *x,
+                           const double *y, unsigned char hash[32])
+{
+    const uint64_t sizes[] = {rows, d, ids != NULL, x != NULL, y != NULL};
+    crypto_generichash_state h;
+    (void)crypto_generichash_init(&h, NULL, 0, HASH);
+    (void)crypto_generichash_update(&h, (const unsigned char *)sizes, sizeof sizes);
+    for (size_t i = 0; ids != NULL && i < rows; i++)
+        (void)crypto_generichash_update(&h, (const unsigned char *)ids[i], strlen(ids[i]) + 1);
+    if (x != NULL)
+        (void)crypto_generichash_update(&h, (const unsigned char *)x, rows * d * sizeof *x);
+    if (y != NULL)
+        (void)crypto_generichash_update(&h, (const unsigned char *)y, rows * sizeof *y);
+    (void)crypto_generichash_final(&h, hash, HASH);
+    sodium_memzero(&h, sizeof h);
+}
+
+void dpi_silo_state_name(const dpi_silo_state *s, char name[DPI_SILO_STATE_NAME])
+{
+    unsigned char hash[HASH];
+    dpi_silo_mix(s->self, "entry of a ledger", 0, NULL, hash);
+    (void)sodium_bin2hex(name, DPI_SILO_STATE_NAME, hash, DPI_SILO_STATE_NAME / 2);
+}
+
 /* ---- one process at a time ---- */
 
 static dp_status take_lock(dpi_silo_state *s, dp_error *err)

@@ -25,6 +25,19 @@ typedef struct dpi_silo_state {
     bool lost;        /* it could not be written: nobody knows what is on the disk */
 } dpi_silo_state;
 
+/* hash = BLAKE2b of purpose and bytes under a key; may be the key. */
+void dpi_silo_mix(const unsigned char key[32], const char *purpose, size_t n, const void *bytes,
+                  unsigned char hash[32]);
+
+/* Of all that an owner has, as it lies: an id is as long as it is.  ids, x and y are NULL where
+ * there are none. */
+void dpi_silo_hash_records(size_t rows, size_t d, const char *const *ids, const double *x,
+                           const double *y, unsigned char hash[32]);
+
+/* A name of a run, for the ledger's entry: hexadecimal digits, from the secret alone. */
+enum { DPI_SILO_STATE_NAME = 33 };
+void dpi_silo_state_name(const dpi_silo_state *s, char name[DPI_SILO_STATE_NAME]);
+
 /* The hash of a plan and of one of its owners, by which a state is told. */
 void dpi_silo_state_whose(const unsigned char plan[DPI_SILO_HASH],
                           const unsigned char owner[DPI_SILO_PUBLIC],

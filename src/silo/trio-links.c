@@ -222,34 +222,64 @@ dp_status dpi_silo_trio_swap(dpi_silo_trio_links *links, size_t n, const unsigne
 
 typedef struct trio_way {
     dpi_silo_trio_links *links;
+    dpi_trio_state *state;
     size_t peer;
+    unsigned char word[DPI_PSI_KEY]; /* of the other */
 } trio_way;
 
-static dp_status swap_ids(void *of, const char *name, size_t n, const unsigned char *own, size_t m,
-                          unsigned char *others, dp_error *err)
+static dp_status swap(const trio_way *w, size_t n, const unsigned char *own, size_t m,
+                      unsigned char *others, dp_error *err)
 {
-    const trio_way *w = of;
     dpi_wire_session *link = w->links->link[w->peer];
     const dpi_wire_task tasks[] = {{link, LINKED, 0, own, NULL, n},
                                    {link, LINKED, 0, NULL, others, m}};
-    (void)name;
     dp_status status = dpi_wire_move(tasks, 2, w->links->patience);
     return status == DP_OK ? DP_OK : lost(w->links, status, err);
 }
 
-dp_status dpi_silo_trio_link(dpi_silo_trio_links *links, size_t peer, const dpi_psi_opts *opts,
-                             size_t n, const char *const *ids, size_t *common, size_t *rows,
-                             dp_error *err)
+/* The other's points are on the disk before they are answered. */
+static dp_status swap_ids(void *of, const char *name, size_t n, const unsigned char *own, size_t m,
+                          unsigned char *others, dp_error *err)
 {
-    trio_way w = {links, peer};
+    const trio_way *w = of;
+    unsigned char hash[DPI_PSI_KEY];
+    dp_status status = swap(w, n, own, m, others, err);
+    if (status != DP_OK || strcmp(name, "psi.p") != 0)
+        return status;
+    dpi_silo_mix(w->word, "ids", m, others, hash);
+    return dpi_trio_state_heard(w->state, w->peer, hash, err);
+}
+
+/* Each tells the other a word of its own, from both of which the key follows. */
+static dp_status agree_on_key(trio_way *w, unsigned char key[DPI_PSI_KEY], dp_error *err)
+{
+    unsigned char own[DPI_PSI_KEY];
+    dpi_trio_state_key(w->state, "a word", w->peer, 0, NULL, own);
+    dp_status status = swap(w, sizeof own, own, sizeof w->word, w->word, err);
+    const bool first = w->links->self < w->peer;
+    dpi_silo_mix(first ? own : w->word, "ids of two owners", sizeof own, first ? w->word : own,
+                 key);
+    sodium_memzero(own, sizeof own);
+    return status;
+}
+
+dp_status dpi_silo_trio_link(dpi_silo_trio_links *links, dpi_trio_state *state, size_t peer,
+                             const dpi_psi_opts *opts, size_t n, const char *const *ids,
+                             size_t *common, size_t *rows, dp_error *err)
+{
+    trio_way w = {.links = links, .state = state, .peer = peer};
+    unsigned char seed[DPI_PSI_KEY];
     const dpi_psi_way way = {swap_ids, &w};
     dpi_psi_opts o = *opts;
     *common = 0;
-    dp_status status =
-        dpi_wire_export(links->link[peer], "tacit: ids of two owners", o.key, sizeof o.key);
-    status = status == DP_OK ? dpi_psi_link_by(&way, &o, n, ids, common, rows, err)
-                             : lost(links, status, err);
+    dp_status status = agree_on_key(&w, o.key, err);
+    dpi_trio_state_key(state, "exponent", peer, sizeof w.word, w.word, seed);
+    o.seed = seed;
+    if (status == DP_OK)
+        status = dpi_psi_link_by(&way, &o, n, ids, common, rows, err);
     sodium_memzero(o.key, sizeof o.key);
+    sodium_memzero(seed, sizeof seed);
+    sodium_memzero(w.word, sizeof w.word);
     return status;
 }
 

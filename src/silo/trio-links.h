@@ -32,9 +32,10 @@ DP_MUST_CHECK dp_status dpi_silo_trio_swap(dpi_silo_trio_links *links, size_t n,
                                            dp_error *err);
 
 /* Which of its ids party `peer` has too (psi.h), under a key that these two alone have; opts->key
- * is not read. */
-DP_MUST_CHECK dp_status dpi_silo_trio_link(dpi_silo_trio_links *links, size_t peer,
-                                           const dpi_psi_opts *opts, size_t n,
+ * and opts->seed are not read: key and exponent follow from the states of the two, so that it is
+ * done again to the bit, and one list of each is answered.  DP_EPRIVACY it has sent another. */
+DP_MUST_CHECK dp_status dpi_silo_trio_link(dpi_silo_trio_links *links, dpi_trio_state *state,
+                                           size_t peer, const dpi_psi_opts *opts, size_t n,
                                            const char *const *ids, size_t *common,
                                            size_t *rows /* [n] */, dp_error *err);
 

@@ -103,16 +103,17 @@ static dp_status choose(const dp_silo_trio *t, size_t self, const dp_silo_trio_d
     return DP_OK;
 }
 
-static dp_status link_ids(const dp_silo_trio *t, const dp_silo_trio_data *a, size_t threads,
-                          dpi_silo_trio_links *links, dpi_silo_trio_rows *r, dp_error *err)
+static dp_status link_ids(const dp_silo_trio *t, const dp_silo_trio_data *a,
+                          const dpi_silo_trio_way *way, dpi_silo_trio_rows *r, dp_error *err)
 {
-    const dpi_psi_opts o = {.domain = t->ids, .most = t->rows, .threads = threads};
+    dpi_silo_trio_links *links = way->links;
+    const dpi_psi_opts o = {.domain = t->ids, .most = t->rows, .threads = way->threads};
     size_t peer = 0, *from = dpi_alloc(a->rows, sizeof *from);
     while (peer == links->self || !dpi_silo_trio_has(t, peer))
         peer++;
-    dp_status status = from != NULL
-                           ? dpi_silo_trio_link(links, peer, &o, a->rows, a->ids, &r->n, from, err)
-                           : dpi_fail_nomem(err);
+    dp_status status = from != NULL ? dpi_silo_trio_link(links, way->state, peer, &o, a->rows,
+                                                         a->ids, &r->n, from, err)
+                                    : dpi_fail_nomem(err);
     if (status == DP_OK && r->n > 0)
         status = choose(t, links->self, a, from, r, err);
     if (from != NULL)
@@ -123,8 +124,9 @@ static dp_status link_ids(const dp_silo_trio *t, const dp_silo_trio_data *a, siz
 
 /* Three owners have the same ids in the same order, or do not begin. */
 static dp_status compare_ids(const dp_silo_trio *t, const dp_silo_trio_data *a,
-                             dpi_silo_trio_links *links, dp_error *err)
+                             const dpi_silo_trio_way *way, dp_error *err)
 {
+    dpi_silo_trio_links *links = way->links;
     const dpi_psi_opts o = {.domain = t->ids, .most = 1};
     char text[DPI_PSI_LIST];
     const char *const list = text;
@@ -133,7 +135,7 @@ static dp_status compare_ids(const dp_silo_trio *t, const dp_silo_trio_data *a,
     for (size_t k = 0; k < DP_SILO_TRIO && status == DP_OK; k++) {
         size_t common = 1, row;
         if (k != links->self)
-            status = dpi_silo_trio_link(links, k, &o, 1, &list, &common, &row, err);
+            status = dpi_silo_trio_link(links, way->state, k, &o, 1, &list, &common, &row, err);
         if (status == DP_OK && common != 1)
             status = dpi_fail(err, DP_EDATA,
                               "%s has other ids than this one, or in another order; three "
@@ -170,19 +172,22 @@ static dp_status tell_count(const dp_silo_trio *t, dpi_silo_trio_links *links,
                           "written alike?");
 }
 
-dp_status dpi_silo_trio_rows_find(const dp_silo_trio *t, const dp_silo_trio_data *a, size_t threads,
-                                  dpi_silo_trio_links *links, dpi_silo_trio_rows *r, dp_error *err)
+dp_status dpi_silo_trio_rows_find(const dp_silo_trio *t, const dp_silo_trio_data *a,
+                                  const dpi_silo_trio_way *way, dpi_silo_trio_rows *r,
+                                  dp_error *err)
 {
     dp_status status = DP_OK;
     *r = (dpi_silo_trio_rows){.n = t->rows, .x = a->x, .y = a->y};
     if (t->ids == NULL)
-        return DP_OK;
+        return dpi_trio_state_rows(way->state, r->n, err);
     r->n = dpi_silo_trio_owners(t) == DP_SILO_TRIO ? a->rows : 0;
     if (r->n > 0)
-        status = compare_ids(t, a, links, err);
-    else if (dpi_silo_trio_has(t, links->self))
-        status = link_ids(t, a, threads, links, r, err);
-    return status == DP_OK ? tell_count(t, links, r, err) : status;
+        status = compare_ids(t, a, way, err);
+    else if (dpi_silo_trio_has(t, way->links->self))
+        status = link_ids(t, a, way, r, err);
+    if (status == DP_OK)
+        status = tell_count(t, way->links, r, err);
+    return status == DP_OK ? dpi_trio_state_rows(way->state, r->n, err) : status;
 }
 
 void dpi_silo_trio_rows_free(dpi_silo_trio_rows *r)

@@ -12,6 +12,13 @@ typedef struct dpi_silo_trio_rows {
     size_t n_chosen;     /* numbers */
 } dpi_silo_trio_rows;
 
+/* By what ids are linked. */
+typedef struct dpi_silo_trio_way {
+    dpi_silo_trio_links *links;
+    dpi_trio_state *state;
+    size_t threads;
+} dpi_silo_trio_way;
+
 /* Whether parties have rows of one table, and not columns of the same rows. */
 bool dpi_silo_trio_in_rows(const dp_silo_trio *terms);
 
@@ -26,10 +33,10 @@ DP_MUST_CHECK dp_status dpi_silo_trio_rows_check(const dp_silo_trio *terms, size
 /* Without ids all rows of the data.  Of two owners, those whose ids both have, and the third party
  * is told how many; of three all, where ids are the same in the same order.  DP_EDATA none are
  * common, or they are not the same; DP_EPEER the owners tell different numbers; errors of
- * dpi_silo_trio_link. */
+ * dpi_silo_trio_link and dpi_trio_state_rows. */
 DP_MUST_CHECK dp_status dpi_silo_trio_rows_find(const dp_silo_trio *terms,
-                                                const dp_silo_trio_data *data, size_t threads,
-                                                dpi_silo_trio_links *links,
+                                                const dp_silo_trio_data *data,
+                                                const dpi_silo_trio_way *way,
                                                 dpi_silo_trio_rows *rows, dp_error *err);
 
 /* Wipes what was chosen. */

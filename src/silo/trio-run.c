@@ -3,6 +3,7 @@
  * What all have agreed on is hashed, grid and noise with it, as it is computed at each: machines
  * whose arithmetic differs do not begin. */
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,6 +12,8 @@
 #include "silo/pay-columns.h"
 #include "silo/trio-rows.h"
 #include "silo/trio-run.h"
+
+enum { OVER_PATIENCE = 60000 /* ms */ };
 
 static const char label[] = "a regression by three parties";
 
@@ -27,8 +30,10 @@ typedef struct trio_party {
     dpi_silo_trio_rows rows;
     dpi_mesh *mesh;
     dpi_wire_session *link[DP_SILO_TRIO]; /* of the mesh, as long as it has not failed */
-    dp_reservation *paid;                 /* NULL: no ledger */
-    bool begun;                           /* something may have been opened */
+    dpi_silo_payment paid;
+    dpi_trio_state *state;
+    unsigned char met[DPI_SILO_HASH]; /* a hash of where all go on */
+    bool begun;                       /* something may have been opened */
 } trio_party;
 
 /* ---- terms ---- */
@@ -38,7 +43,7 @@ static dp_status hash_terms(const trio_party *r, unsigned char to[DPI_SILO_HASH]
     const dpi_silo_trio_terms *t = &r->terms;
     const dpi_silo_trio_grid *g = &r->grid;
     dpi_bytes b = {NULL, 0, 0, false};
-    dpi_bytes_text(&b, "tacit: a regression by three parties, 1");
+    dpi_bytes_text(&b, "tacit: a regression by three parties, 2");
     dpi_bytes_text(&b, r->what->name);
     dpi_bytes_text(&b, r->what->ids);
     dpi_bytes_number(&b, r->what->rows);
@@ -64,6 +69,7 @@ static dp_status hash_terms(const trio_party *r, unsigned char to[DPI_SILO_HASH]
         dpi_bytes_number(&b, t->rows_of[p]);
         dpi_bytes_real(&b, t->row_most[p]);
     }
+    dpi_bytes_add(&b, r->met, sizeof r->met);
     if (!b.failed)
         (void)crypto_generichash(to, DPI_SILO_HASH, b.at, b.n, NULL, 0);
     const bool failed = b.failed;
@@ -90,32 +96,16 @@ static dp_status check_ledger(const trio_party *r, dp_error *err)
 static dp_status pay(trio_party *r, dp_error *err)
 {
     const dp_mechanism m = dpi_silo_trio_releases(r->what, r->terms.z);
+    char name[DPI_SILO_STATE_NAME], columns[100];
+    dpi_trio_state_name(r->state, name);
+    (void)snprintf(columns, sizeof columns, "of three parties, run %s", name);
     const dp_spending what = {.data = r->opts->ledger_data,
                               .label =
                                   r->opts->ledger_label != NULL ? r->opts->ledger_label : label,
+                              .columns = columns,
                               .list = &m,
                               .n = 1};
-    dp_error found = {DP_OK, ""};
-    dp_status status = dp_ledger_reserve(r->opts->ledger, &what, &r->paid, &found);
-    return status == DP_EMISMATCH
-               ? dpi_fail(err, status,
-                          "%s (the run is counted for records that are replaced: the budget must "
-                          "be of those, --adjacency replace-one)",
-                          found.text)
-           : status != DP_OK ? dpi_fail(err, status, "%s", found.text)
-                             : DP_OK;
-}
-
-/* Of a run that has opened nothing all is given back; of one that has, nothing is, however few its
- * steps were.  What cannot be written stays spent. */
-static void settle(const trio_party *r, dp_status status)
-{
-    const uint64_t none = 0, all = r->terms.steps;
-    dp_status settled = DP_OK;
-    if (r->paid != NULL && (!r->begun || status == DP_OK))
-        settled = dp_reservation_settle(r->paid, r->begun ? &all : &none, NULL);
-    (void)settled;
-    dp_reservation_free(r->paid);
+    return dpi_silo_pay(r->opts->ledger, &what, &r->paid, err);
 }
 
 /* ---- the run ---- */
@@ -137,22 +127,45 @@ static dp_status compare_terms(trio_party *r, dp_error *err)
     return status;
 }
 
-/* Links, terms, rows that are common, and keys that are bound to all of it. */
+/* Where all three go on, and which of them this is. */
+static dp_status find_place(trio_party *r, dp_error *err)
+{
+    unsigned char own[DPI_TRIO_TOLD], all[DP_SILO_TRIO][DPI_TRIO_TOLD];
+    unsigned char *const told[DP_SILO_TRIO] = {all[0], all[1], all[2]};
+    dpi_trio_state_tell(r->state, own);
+    dp_status status = dpi_silo_trio_swap(&r->links, sizeof own, own, told, err);
+    if (status != DP_OK)
+        return status;
+    (void)crypto_generichash(r->met, sizeof r->met, all[0], sizeof all, NULL, 0);
+    return dpi_trio_state_meet(r->state, told, r->links.called, err);
+}
+
+/* Rows are of no use where all have been gone over, and are not linked once more. */
+static dp_status find_rows(trio_party *r, dp_error *err)
+{
+    const uint64_t openings = r->terms.z > 0 ? r->terms.steps : 1;
+    const dpi_silo_trio_way way = {&r->links, r->state, r->opts->threads};
+    dp_status status = DP_OK;
+    r->rows = (dpi_silo_trio_rows){.n = dpi_trio_state_has_rows(r->state)};
+    if (dpi_trio_state_first(r->state) <= openings)
+        status = dpi_silo_trio_rows_find(r->what, r->data, &way, &r->rows, err);
+    if (status != DP_OK || r->what->ids == NULL)
+        return status;
+    r->terms.rows = r->rows.n;
+    return dpi_silo_trio_grid_make(&r->terms, &r->grid, err);
+}
+
+/* Links, terms, where they go on, rows that are common, and keys that are bound to all of it. */
 static dp_status meet(trio_party *r, dp_error *err)
 {
     unsigned char context[DPI_SILO_HASH];
-    dp_status status = sodium_init() >= 0
-                           ? dpi_silo_trio_meet(r->opts, r->self, r->watch, &r->links, err)
-                           : dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
+    dp_status status = dpi_silo_trio_meet(r->opts, r->self, r->watch, &r->links, err);
     if (status == DP_OK)
         status = compare_terms(r, err);
     if (status == DP_OK)
-        status =
-            dpi_silo_trio_rows_find(r->what, r->data, r->opts->threads, &r->links, &r->rows, err);
-    if (status == DP_OK && r->what->ids != NULL) {
-        r->terms.rows = r->rows.n;
-        status = dpi_silo_trio_grid_make(&r->terms, &r->grid, err);
-    }
+        status = find_place(r, err);
+    if (status == DP_OK)
+        status = find_rows(r, err);
     if (status == DP_OK)
         status = hash_terms(r, context, err);
     memcpy(r->link, r->links.link, sizeof r->link);
@@ -191,6 +204,7 @@ static dp_status regress(trio_party *r, double *w, dp_error *err)
                                   .x = r->rows.x,
                                   .y = r->rows.y,
                                   .noise = r->noise,
+                                  .state = r->state,
                                   .begin = begin,
                                   .stop = is_stopped,
                                   .of = r,
@@ -202,37 +216,99 @@ static dp_status regress(trio_party *r, double *w, dp_error *err)
     return status;
 }
 
+static dp_status open_state(trio_party *r, dp_error *err)
+{
+    static const unsigned char nobody[DPI_SILO_SECRET];
+    const dpi_silo_trio_watch *w = r->watch;
+    const dp_silo_trio_data *a = r->data;
+    unsigned char records[DPI_SILO_HASH];
+    if (sodium_init() < 0)
+        return dpi_fail(err, DP_EENTROPY, "libsodium cannot be started");
+    dpi_silo_hash_records(a->rows, r->terms.columns[r->self], a->ids, a->x, a->y, records);
+    const dpi_trio_state_opts o = {.path = w != NULL ? w->state : NULL,
+                                   .whose = w != NULL ? w->whose : nobody,
+                                   .secret = w != NULL ? w->secret : nobody,
+                                   .records = records,
+                                   .self = r->self,
+                                   .d = r->grid.d,
+                                   .openings = r->terms.z > 0 ? r->terms.steps : 1};
+    dp_status status = dpi_trio_state_new(&o, &r->state, err);
+    sodium_memzero(records, sizeof records);
+    r->begun = status == DP_OK && dpi_trio_state_begun(r->state);
+    return status;
+}
+
+static dp_status prepare(trio_party *r, dp_error *err)
+{
+    dp_status status = dpi_silo_trio_self(r->opts, &r->self, err);
+    if (status == DP_OK)
+        status = dpi_silo_trio_rows_check(r->what, r->self, r->data, err);
+    if (status == DP_OK)
+        status = check_ledger(r, err);
+    if (status == DP_OK)
+        status = open_state(r, err);
+    if (status == DP_OK && r->terms.z > 0)
+        status = dp_noise_new(&r->noise, err);
+    return status == DP_OK && r->opts->ledger != NULL ? pay(r, err) : status;
+}
+
+/* Who has its coefficients waits for others that may lack theirs, but not as long. */
+static dp_status with_others(trio_party *r, double *w, dp_error *err)
+{
+    dp_silo_trio_opts o = *r->opts;
+    if (dpi_trio_state_is_over(r->state) && (o.patience_ms == 0 || o.patience_ms > OVER_PATIENCE))
+        o.patience_ms = OVER_PATIENCE;
+    r->opts = &o;
+    dp_status status = meet(r, err);
+    if (status == DP_OK)
+        status = regress(r, w, err);
+    if (status == DP_OK)
+        tell_moved(r);
+    return status;
+}
+
+/* Of a run that is over: another may still need this party, or has just heard all that it needs. */
+static dp_status tell_again(const trio_party *r, double *w, dp_error *err)
+{
+    int64_t *kept = dpi_alloc(r->grid.d, sizeof *kept);
+    dpi_silo_trio_terms terms = r->terms;
+    dpi_silo_trio_grid grid = r->grid;
+    if (kept == NULL)
+        return dpi_fail_nomem(err);
+    terms.rows = dpi_trio_state_has_rows(r->state);
+    dp_status status = dpi_silo_trio_grid_make(&terms, &grid, err);
+    dpi_trio_state_coefficients(r->state, kept);
+    for (size_t j = 0; j < grid.d && status == DP_OK; j++)
+        w[j] = (double)kept[j] / grid.w_scale;
+    sodium_memzero(kept, grid.d * sizeof *kept);
+    dpi_free(kept);
+    return status;
+}
+
 dp_status dpi_silo_trio_run(const dp_silo_trio *terms, const dp_silo_trio_opts *opts,
                             const dp_silo_trio_data *data, const dpi_silo_trio_watch *watch,
                             size_t *rows, double *w, dp_error *err)
 {
     trio_party r = {.what = terms, .opts = opts, .data = data, .watch = watch};
+    dp_error found = {DP_OK, ""};
     *rows = 0;
     dp_status status = dpi_silo_trio_agree(terms, &r.terms, &r.grid, err);
     if (status != DP_OK) /* how many coefficients there are is not known */
         return status;
     memset(w, 0, r.grid.d * sizeof *w);
-    status = dpi_silo_trio_self(opts, &r.self, err);
-    if (status == DP_OK)
-        status = dpi_silo_trio_rows_check(terms, r.self, data, err);
-    if (status == DP_OK)
-        status = check_ledger(&r, err);
-    if (status == DP_OK && r.terms.z > 0)
-        status = dp_noise_new(&r.noise, err);
-    if (status == DP_OK && opts->ledger != NULL)
-        status = pay(&r, err);
-    if (status == DP_OK)
-        status = meet(&r, err);
-    if (status == DP_OK)
-        status = regress(&r, w, err);
-    if (status == DP_OK)
-        tell_moved(&r);
-    *rows = status == DP_OK ? r.rows.n : 0;
-    settle(&r, status);
+    status = prepare(&r, err);
+    const bool over = status == DP_OK && dpi_trio_state_is_over(r.state);
+    if (status == DP_OK && !(over && dpi_trio_state_is_closed(r.state)))
+        status = with_others(&r, w, over ? &found : err);
+    if (over)
+        status = tell_again(&r, w, err);
+    *rows = status == DP_OK ? dpi_trio_state_has_rows(r.state) : 0;
+    dpi_silo_pay_end(&r.paid, r.begun, status);
     dpi_silo_trio_part(&r.links);
     dpi_mesh_free(r.mesh);
     dpi_silo_trio_rows_free(&r.rows);
     dp_noise_free(r.noise);
+    dpi_trio_state_free(r.state);
     return status;
 }
 

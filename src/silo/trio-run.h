@@ -19,12 +19,14 @@ typedef struct dpi_silo_trio_watch {
     /* Asked while others are waited for to come, and before each step, with how many openings there
      * were: whether it ends. */
     bool (*stop)(void *of, uint64_t opened);
-    /* Before anything is opened, or the noise given with which it will be; once.  What it fails
-     * with ends the run for all. */
+    /* Before anything is opened; once.  What it fails with ends the run for all. */
     dp_status (*begin)(void *of, dp_error *err);
     /* Of a run that is over: bytes that have gone to a party, and come from it. */
     void (*moved)(void *of, size_t peer, uint64_t sent, uint64_t got);
     void *of;
+    /* What the run goes on from (trio-state.h): a file, whose it is, and the party's secret. */
+    const char *state; /* NULL: nothing outlives the process */
+    const unsigned char *whose, *secret;
 } dpi_silo_trio_watch;
 
 /* dp_silo_trio_run, watched. */

@@ -18,9 +18,9 @@
 #include "share/kernels.h"
 #include "share/table.h"
 #include "silo/columns.h"
-#include "silo/trio.h"
+#include "silo/trio-openings.h"
 
-enum { EVERYBODY = (1 << DPI_TRIO_ROLES) - 1, BITS = DPI_SILO_TRIO_BITS };
+enum { BITS = DPI_SILO_TRIO_BITS };
 
 typedef struct trio_steps {
     const dpi_silo_trio_opts *o;
@@ -42,7 +42,8 @@ typedef struct trio_steps {
     int64_t *drawn, *opened; /* [d] */
     int64_t *coefficients;   /* [d] with noise */
     void *kernel;            /* room of a local layer */
-    bool begun;              /* something may have been opened */
+    dpi_trio_opener opener;
+    uint64_t first; /* step */
 } trio_steps;
 
 /* ---- what this party gives ---- */
@@ -221,22 +222,10 @@ static void advance_shared(trio_steps *s)
     dpi_share_subtract(s->p, DPI_RING_64, &s->w, &s->sum, &s->w);
 }
 
-static dp_status begin(trio_steps *s, dp_error *err)
-{
-    dp_status status = s->begun || s->o->begin == NULL ? DP_OK : s->o->begin(s->o->of, err);
-    s->begun = status == DP_OK;
-    if (s->begun && s->o->begun != NULL)
-        *s->o->begun = true;
-    return status;
-}
-
-/* Each party's share of noise, given like rows.  Who has given its own may be the last that the
- * others need: what is opened to them counts as begun here, whatever becomes of this party. */
+/* Each party's share of noise, given like rows. */
 static dp_status add_noise(trio_steps *s, dp_error *err)
 {
     dp_status status = dp_noise_shares(s->o->noise, s->d, s->drawn, err);
-    if (status == DP_OK)
-        status = begin(s, err);
     for (size_t k = 0; k < DPI_TRIO_ROLES && status == DP_OK; k++) {
         dpi_trio_give(s->p, k, k == s->p->role ? s->drawn : NULL, &s->added);
         dpi_share_add(s->p, DPI_RING_64, &s->sum, &s->added, &s->sum);
@@ -269,11 +258,11 @@ static dp_status advance_public(trio_steps *s, dp_error *err)
                           t->step);
 }
 
-static dp_status advance_noisy(trio_steps *s, dp_error *err)
+static dp_status advance_noisy(trio_steps *s, uint64_t step, dp_error *err)
 {
     dp_status status = add_noise(s, err);
     if (status == DP_OK)
-        dpi_trio_open(s->p, EVERYBODY, &s->sum, s->opened);
+        status = dpi_trio_open_sum(&s->opener, step, s->coefficients, &s->sum, s->opened, err);
     if (status != DP_OK || dpi_mesh_status(s->p->mesh) != DP_OK)
         return status;
     return advance_public(s, err);
@@ -295,24 +284,6 @@ static void keep_pace(trio_steps *s, uint64_t step)
         takes += last < AHEAD ? last : AHEAD;
     for (; s->p->role == P0 && takes > 0; takes--)
         dpi_mesh_take(s->p->mesh, P1, done, sizeof done);
-}
-
-/* Without noise: each block to its owner, all to owners of rows, or all to all. */
-static void open_shared(trio_steps *s)
-{
-    const size_t role = s->p->role;
-    dpi_roles owners = 0;
-    for (size_t k = 0; k < DPI_TRIO_ROLES; k++)
-        owners |= s->t->rows_of[k] > 0 ? 1U << k : 0;
-    const bool once = s->t->told || owners != 0;
-    for (size_t k = 0; k < (once ? 1 : DPI_TRIO_ROLES); k++) {
-        const size_t first = once ? 0 : s->g->first[k], n = once ? s->d : s->t->columns[k];
-        const dpi_roles to = s->t->told ? EVERYBODY : owners != 0 ? owners : 1U << k;
-        const dpi_share block = dpi_share_from(DPI_RING_64, &s->w, first, n);
-        const bool told = (to >> role & 1) != 0;
-        if (n > 0)
-            dpi_trio_open(s->p, to, &block, told ? s->coefficients + first : NULL);
-    }
 }
 
 /* ---- the run ---- */
@@ -375,10 +346,29 @@ static dp_status ask_to_go_on(const trio_steps *s, uint64_t step, dp_error *err)
                           (unsigned long long)step, (unsigned long long)s->t->steps);
 }
 
+/* The step before the first is opened from what was kept of it, whether or not this party has what
+ * has come of it. */
+static dp_status open_again(trio_steps *s, dp_error *err)
+{
+    const bool noisy = s->t->z > 0;
+    bool is_news = false;
+    if (s->o->state == NULL)
+        return DP_OK;
+    dpi_trio_state_coefficients(s->o->state, s->coefficients);
+    dp_status status =
+        dpi_trio_open_again(&s->opener, noisy ? &s->sum : &s->w, s->opened, &is_news, err);
+    if (status != DP_OK || !is_news || dpi_mesh_status(s->p->mesh) != DP_OK)
+        return status;
+    if (noisy)
+        return advance_public(s, err);
+    memcpy(s->coefficients, s->opened, s->d * sizeof *s->coefficients);
+    return DP_OK;
+}
+
 static dp_status take_steps(trio_steps *s, dp_error *err)
 {
     dp_status status = DP_OK;
-    for (uint64_t k = 1; k <= s->t->steps && status == DP_OK; k++) {
+    for (uint64_t k = s->first; k <= s->t->steps && status == DP_OK; k++) {
         status = ask_to_go_on(s, k, err);
         if (status != DP_OK)
             return status;
@@ -387,7 +377,7 @@ static dp_status take_steps(trio_steps *s, dp_error *err)
         subtract_from_scores(s);
         sum_up(s);
         if (s->t->z > 0)
-            status = advance_noisy(s, err);
+            status = advance_noisy(s, k, err);
         else
             advance_shared(s);
         if (s->t->z == 0)
@@ -400,29 +390,42 @@ static dp_status take_steps(trio_steps *s, dp_error *err)
     return status;
 }
 
-/* What the parties do together; an error of one's own ends it for all. */
-static dp_status run(trio_steps *s, dp_error *err)
+/* Whether there are steps left to take, and so rows to give. */
+static bool has_steps(const trio_steps *s)
 {
-    dpi_mesh *mesh = s->p->mesh;
-    dpi_mesh_layer(mesh, 0);
+    return s->first <= (s->t->z > 0 ? s->t->steps : 1);
+}
+
+/* Rows, steps and openings, from where it goes on. */
+static dp_status go_on(trio_steps *s, dp_error *err)
+{
+    dpi_mesh_layer(s->p->mesh, 0);
+    dp_status status = open_again(s, err);
+    if (status != DP_OK || !has_steps(s) || dpi_mesh_status(s->p->mesh) != DP_OK)
+        return status;
     if (dpi_silo_trio_by_rows(s->t))
         give_rows(s);
     else
         give_columns(s);
-    dp_status status = take_steps(s, err);
-    if (status == DP_OK && s->t->z == 0 && dpi_mesh_status(mesh) == DP_OK)
-        status = begin(s, err);
-    if (status != DP_OK) {
-        dpi_mesh_flush(mesh); /* the others come to the same end by themselves */
-        dpi_mesh_fail(mesh, status, "a step of the regression has failed");
+    status = take_steps(s, err);
+    if (status != DP_OK || s->t->z > 0 || dpi_mesh_status(s->p->mesh) != DP_OK)
         return status;
-    }
-    if (s->t->z == 0 && dpi_mesh_status(mesh) == DP_OK)
-        open_shared(s);
-    dpi_mesh_flush(mesh);
-    return dpi_mesh_status(mesh) == DP_OK
-               ? DP_OK
-               : dpi_fail(err, dpi_mesh_status(mesh), "%s", dpi_mesh_error(mesh)->text);
+    return dpi_trio_open_sum(&s->opener, 1, s->coefficients, &s->w, s->coefficients, err);
+}
+
+/* What the parties do together; an error of one's own ends it for all. */
+static dp_status run(trio_steps *s, dp_error *err)
+{
+    dpi_mesh *mesh = s->p->mesh;
+    dp_status status = go_on(s, err);
+    if (status == DP_OK && dpi_mesh_status(mesh) != DP_OK)
+        return dpi_fail(err, dpi_mesh_status(mesh), "%s", dpi_mesh_error(mesh)->text);
+    if (status == DP_OK)
+        status = dpi_trio_open_end(&s->opener, s->coefficients, err);
+    dpi_mesh_flush(mesh); /* after an error, too: the others come to the same end by themselves */
+    if (status != DP_OK)
+        dpi_mesh_fail(mesh, status, "a step of the regression has failed");
+    return status;
 }
 
 static void wipe(void *bytes, size_t n)
@@ -455,11 +458,13 @@ dp_status dpi_silo_trio_steps(const dpi_silo_trio_opts *o, double *w, dp_error *
                     .d = o->grid->d,
                     .own = o->terms->columns[o->party->role],
                     .n_own = dpi_silo_trio_rows_at(o->terms, o->party->role)};
+    s.opener = (dpi_trio_opener){.o = o};
+    s.first = o->state != NULL ? dpi_trio_state_first(o->state) : 1;
     memset(w, 0, s.d * sizeof *w);
     dp_status status = make_room(&s, err);
-    if (status == DP_OK)
+    if (status == DP_OK && has_steps(&s))
         status = bring_rows(&s, err);
-    if (status == DP_OK && dpi_silo_trio_outcomes(s.t, s.p->role))
+    if (status == DP_OK && has_steps(&s) && dpi_silo_trio_outcomes(s.t, s.p->role))
         status = check_outcomes(&s, err);
     make_gates(&s);
     if (status == DP_OK)

@@ -11,6 +11,7 @@
 #include <tacit/status.h>
 
 #include "share/trio.h"
+#include "silo/trio-state.h"
 
 enum {
     DPI_SILO_TRIO_COLUMNS = 1024, /* of one party, at most */
@@ -74,15 +75,16 @@ typedef struct dpi_silo_trio_opts {
                                      * none */
     const double *y;                /* [rows] of the party that has outcomes: finite, or 0 and 1 */
     dp_noise *noise;                /* NULL where there is none */
+    dpi_trio_state *state;          /* met; NULL: all begin with the first step */
     /* Told of each step's end, and with noise of the opened sum, [d] integers, else NULL.  NULL:
      * nobody. */
     void (*told)(void *of, uint64_t step, size_t d, const int64_t *h);
-    /* Asked once before anything is opened, or noise given for it; NULL: nobody. */
+    /* Asked once before anything is opened; NULL: nobody. */
     dp_status (*begin)(void *of, dp_error *err);
     /* Asked before each step, with how many openings there were: whether it ends.  NULL: nobody. */
     bool (*stop)(void *of, uint64_t opened);
     void *of;
-    bool *begun; /* set behind what `begin` allows; nullable */
+    bool *begun; /* set before the others are told that they may open; nullable */
 } dpi_silo_trio_opts;
 
 /* w[d] = coefficients of all where they are told to this party, which owners of rows always are,

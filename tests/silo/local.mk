@@ -128,6 +128,12 @@ UNIT_TESTS += %D%/t-plan-trio %D%/t-run-trio
 %C%_t_run_trio_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 %C%_t_run_trio_LDADD = $(TEST_TRIO)
 %C%_t_run_trio_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dpi_silo_part_of
+UNIT_TESTS += %D%/t-trio-again %D%/t-trio-state
+%C%_t_trio_state_LDADD = $(TEST_SILO)
+%C%_t_trio_again_SOURCES = %D%/t-trio-again.c %D%/threes.c %D%/threes.h $(silo_town) $(silo_joint)
+%C%_t_trio_again_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
+%C%_t_trio_again_LDADD = $(TEST_TRIO)
+%C%_t_trio_again_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rename -Wl,--wrap=dpi_wire_move -Wl,--wrap=dpi_mesh_post -Wl,--wrap=dpi_mesh_take -Wl,--wrap=dpi_trio_open -Wl,--wrap=dpi_trio_state_opening
 UNIT_TESTS += %D%/t-trio-memory
 %C%_t_trio_memory_SOURCES = %D%/t-trio-memory.c $(silo_trio)
 %C%_t_trio_memory_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)

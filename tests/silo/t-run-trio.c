@@ -92,13 +92,16 @@ static void run_well(void)
         assert_ok(sides[k].status, sides[k].err.text);
 }
 
-static bool is_marked(size_t k)
+/* Openings that were begun. */
+static dp_silo_kept look(size_t k)
 {
     dp_silo_kept kept;
     dp_error err = {DP_OK, ""};
     assert_ok(dp_silo_look(j.plan, sides[k].state, &kept, &err), err.text);
-    assert_true(kept.keeps && kept.once && (kept.changed > 0) == kept.begun);
-    return kept.begun;
+    assert_true(kept.keeps && (kept.changed > 0) == kept.begun);
+    assert_true(!kept.begun || kept.owner == k);
+    assert_true(!kept.over || kept.sums == kept.planned);
+    return kept;
 }
 
 static void assert_nothing(const three_side *s)
@@ -120,7 +123,7 @@ static void owners_get_the_coefficients_of_one_table(void **state)
         run_well();
         for (size_t k = 0; k < 3; k++) {
             assert_int_equal(sides[k].rows, TOWN_N);
-            assert_true(is_marked(k));
+            assert_true(look(k).over && look(k).sums == 1);
             for (size_t i = 0; i < TOWN_D; i++)
                 assert_close(sides[k].w[i], told == 1 || k == (i < TOWN_D0 ? 0 : 1) ? w[i] : 0,
                              1e-6, 1e-7);
@@ -159,19 +162,21 @@ static void with_noise_all_get_the_same_and_once(void **state)
     (void)state;
     begin(4, false);
     for (size_t k = 0; k < 3; k++)
-        assert_false(is_marked(k));
+        assert_false(look(k).begun);
     run_well();
     assert_true(sides[0].w[0] != 0 && sides[0].w[TOWN_D - 1] != 0);
     for (size_t k = 1; k < 3; k++)
         assert_memory_equal(sides[k].w, sides[0].w, sizeof sides[0].w);
     for (size_t k = 0; k < 3; k++)
-        assert_true(is_marked(k));
-    dp_silo_forget(sides[0].state); /* a mark stays */
-    sides[0].opts.patience_ms = 1000;
-    run(1);
-    assert_fails(sides[0].status, DP_ESTATE, &sides[0].err, "a new plan is needed");
-    assert_nothing(&sides[0]);
-    mine = j.plan; /* nor is it the mark of another one */
+        assert_true(look(k).over && look(k).sums == 20);
+    dp_silo_forget(sides[0].state); /* it stays */
+    assert_true(look(0).over);
+    run(1); /* tells them again, alone */
+    assert_ok(sides[0].status, sides[0].err.text);
+    assert_memory_equal(sides[1].w, sides[0].w, sizeof sides[0].w);
+    assert_int_equal(sides[0].rows, TOWN_N);
+    mine = j.plan; /* of this one */
+    sides[0].opts.audit = NULL;
     j.p.opts.name = "four";
     j.plan = plans_plan(&j.p, UINT_MAX);
     run(1);
@@ -192,7 +197,7 @@ static void who_is_missing_ends_it_and_all_begin_anew(void **state)
     for (size_t k = 0; k < 3; k += 2) {
         assert_fails(sides[k].status, DP_ETIMEOUT, &sides[k].err, "west");
         assert_nothing(&sides[k]);
-        assert_false(is_marked(k));
+        assert_int_equal(look(k).sums, 0);
     }
     for (size_t k = 0; k < 3; k++)
         sides[k].opts.patience_ms = TOWN_PATIENCE;
@@ -205,7 +210,7 @@ static uint64_t stop_behind;
 static int stop(void *user, const dp_fit_progress *at)
 {
     (void)user;
-    assert_true(at->planned == 20 && at->kept == (at->made == 0));
+    assert_true(at->planned == 20 && at->kept);
     return at->made >= stop_behind;
 }
 
@@ -221,13 +226,13 @@ static void who_waits_can_be_stopped(void **state)
         run(1U << k);
         assert_true(town_now() - since < 10);
         assert_fails(sides[k].status, DP_ESTOPPED, &sides[k].err, "were waited for");
-        assert_false(is_marked(k));
+        assert_int_equal(look(k).sums, 0);
         assert_nothing(&sides[k]);
     }
     joint_end(&j);
 }
 
-/* And who is in the steps, of which those that were opened stay so. */
+/* And who is in the steps; all go on. */
 static void who_takes_steps_can_be_stopped(void **state)
 {
     (void)state;
@@ -236,8 +241,14 @@ static void who_takes_steps_can_be_stopped(void **state)
     sides[1].opts.watch = stop;
     run(7);
     assert_int_equal(sides[1].status, DP_ESTOPPED);
-    assert_true(sides[0].status == DP_EPEER && is_marked(0) && is_marked(1) && is_marked(2));
+    assert_int_equal(sides[0].status, DP_EPEER);
+    for (size_t k = 0; k < 3; k++)
+        assert_true(look(k).sums >= 3 && look(k).sums <= 4 && !look(k).over);
     assert_nothing(&sides[1]);
+    sides[1].opts.watch = NULL;
+    run_well();
+    assert_memory_equal(sides[1].w, sides[0].w, sizeof sides[0].w);
+    assert_memory_equal(sides[2].w, sides[0].w, sizeof sides[0].w);
     joint_end(&j);
 }
 
@@ -259,24 +270,25 @@ static void all_three_have_one_plan(void **state)
         assert_int_equal(sides[k].status, DP_EPEER);
         assert_nothing(&sides[k]);
     }
-    assert_false(is_marked(0));
+    assert_int_equal(look(0).sums, 0);
     dp_silo_plan_free(other);
     joint_end(&j);
 }
 
-/* Puts something in the place of the mark, while the others are waited for. */
+/* Puts something in the way of what is kept, while the others are waited for. */
 static int take_place(void *user, const dp_fit_progress *at)
 {
     char path[PATH + 8];
     const three_side *s = user;
     (void)at;
-    (void)snprintf(path, sizeof path, "%s/begun", s->state);
+    (void)snprintf(path, sizeof path, "%s/three", s->state);
+    (void)unlink(path);
     (void)mkdir(path, 0700);
     return 0;
 }
 
-/* A mark that cannot be written: nothing is opened at any of the three. */
-static void without_its_mark_nothing_is_opened(void **state)
+/* What cannot be kept is not opened, at any of the three. */
+static void without_its_state_nothing_is_opened(void **state)
 {
     (void)state;
     begin(4, false);
@@ -284,7 +296,7 @@ static void without_its_mark_nothing_is_opened(void **state)
     sides[0].opts.watch_user = &sides[0];
     sides[1].late = sides[2].late = true;
     run(7);
-    assert_fails(sides[0].status, DP_ESTATE, &sides[0].err, "cannot make");
+    assert_int_equal(sides[0].status, DP_EIO);
     for (size_t k = 0; k < 3; k++) {
         assert_true(sides[k].status != DP_OK);
         assert_nothing(&sides[k]);
@@ -392,37 +404,9 @@ static void steps_that_are_not_the_plans_are_not_taken(void **state)
         for (changed_step = 0; changed_step < n; changed_step++)
             refused(DP_EMISMATCH, "runs other steps than the plan has for west");
         changed_step = SIZE_MAX;
-        assert_false(is_marked(1));
+        assert_false(look(1).begun);
         joint_end(&j);
     }
-}
-
-/* At any of its bytes; and whole, but of another plan. */
-static void a_mark_that_is_not_whole_is_told_as_that(void **state)
-{
-    char path[PATH + 8], mark[200] = "tacit silo trio 1\n";
-    (void)state;
-    begin(4, false);
-    (void)snprintf(path, sizeof path, "%s/begun", sides[1].state);
-    run_well();
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    const size_t n = fread(mark, 1, sizeof mark, f);
-    assert_int_equal(fclose(f), 0);
-    for (size_t left = 0; left < n; left += 20) {
-        f = fopen(path, "wb");
-        assert_non_null(f);
-        assert_int_equal(fwrite(mark, 1, left, f), left);
-        assert_int_equal(fclose(f), 0);
-        refused(DP_ESTATE, "is not whole");
-    }
-    mark[n - 2] ^= 1;
-    f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(mark, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-    refused(DP_ESTATE, "is of another plan");
-    joint_end(&j);
 }
 
 int main(void)
@@ -435,10 +419,9 @@ int main(void)
         cmocka_unit_test(who_waits_can_be_stopped),
         cmocka_unit_test(who_takes_steps_can_be_stopped),
         cmocka_unit_test(all_three_have_one_plan),
-        cmocka_unit_test(without_its_mark_nothing_is_opened),
+        cmocka_unit_test(without_its_state_nothing_is_opened),
         cmocka_unit_test(nothing_leaves_where_something_is_wrong),
         cmocka_unit_test(steps_that_are_not_the_plans_are_not_taken),
-        cmocka_unit_test(a_mark_that_is_not_whole_is_told_as_that),
     };
     return cmocka_run_group_tests(tests, town_make, town_clear);
 }

@@ -58,11 +58,18 @@ static void add(way *w, const unsigned char *bytes, size_t n)
     w->pairs += n > BACK ? n - BACK : 0;
 }
 
+/* A word that says how far a party is, and has no number. */
+static bool is_word(const scene_message *message)
+{
+    static const unsigned char word[8];
+    return message->n == sizeof word && memcmp(message->bytes, word, sizeof word) == 0;
+}
+
 /* In the sender's thread, and each way has one sender. */
 static void note(void *user, const scene_message *message)
 {
     views *v = user;
-    if (message->kind != DPI_MESH_POSTED)
+    if (message->kind != DPI_MESH_POSTED || is_word(message))
         return;
     size_t *left = &v->gifts_left[message->from][message->to];
     const bool gift = *left > 0;
