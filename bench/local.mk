@@ -185,8 +185,12 @@ check_PROGRAMS += %D%/silo-pvi
 %C%_silo_pvi_LDADD = libtacit.la -lm
 
 check_PROGRAMS += %D%/silo-images
-%C%_silo_images_SOURCES = %D%/silo-images.c $(benchmark)
+bench_networks = %D%/networks.c %D%/networks.h
+%C%_silo_images_SOURCES = %D%/silo-images.c $(bench_networks) $(benchmark)
 %C%_silo_images_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
+check_PROGRAMS += %D%/silo-split
+%C%_silo_split_SOURCES = %D%/silo-split.c $(bench_networks) $(benchmark)
+%C%_silo_split_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
 check_PROGRAMS += %D%/silo-psi
 %C%_silo_psi_SOURCES = %D%/silo-psi.c $(benchmark)
 %C%_silo_psi_LDADD = libtacit-silo.la libtacit-base.la $(TACIT_LIBS) $(SERVE_LIBS)

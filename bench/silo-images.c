@@ -24,9 +24,10 @@
 #include <tacit/tacit.h>
 
 #include "bench.h"
+#include "bench/networks.h"
 #include "examples/images.h"
 
-enum { CLASSES = 10, MOST = 16, PATH = 300 };
+enum { CLASSES = NETWORK_CLASSES, MOST = 16, PATH = 300 };
 static const double epsilon = 3, delta = 1e-5;
 
 static void must(dp_status status, const char *what, const dp_error *err)
@@ -35,33 +36,6 @@ static void must(dp_status status, const char *what, const dp_error *err)
         return;
     (void)fprintf(stderr, "silo-images: %s: %s\n", what, err->text);
     exit(1);
-}
-
-static dp_model *logistic(size_t pixels)
-{
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_weights(m, "w", pixels, CLASSES, dp_init_zeros());
-    dp_expr to = dp_dense(dp_data(rows, "x", pixels), w, dp_param(m, "b", CLASSES, 0));
-    (void)dp_deterministic(m, "class_probability", dp_softmax(to));
-    dp_observe(rows, "y", dp_categorical_logit(to));
-    return m;
-}
-
-static dp_model *model_of(const char *name, size_t pixels)
-{
-    const bool small = pixels == 64;
-    static const dp_cnn_layer few[] = {{8, 3, 1, 1, 2, 2}, {16, 3, 1, 1, 2, 2}},
-                              many[] = {{16, 8, 2, 2, 2, 1}, {32, 4, 2, 0, 2, 1}};
-    const size_t side = small ? 8 : 28;
-    const dp_cnn_opts network = {side,    side, 1, small ? few : many, 2, small ? 16 : 32,
-                                 CLASSES, 0,    1};
-    dp_model *m;
-    dp_error err = {0};
-    if (strcmp(name, "cnn") != 0)
-        return logistic(pixels);
-    must(dp_cnn(&network, &m, &err), name, &err);
-    return m;
 }
 
 /* In which images are handed out, one to each owner in turn. */
@@ -105,21 +79,6 @@ static dp_dataset *take(const images *s, size_t n, size_t first, size_t step)
     dp_dataset_bytes(data, "x", s->pixels, s->pixels == 64 ? 16 : 255, x); /* never given back */
     dp_dataset_index(data, "y", y);
     return data;
-}
-
-static double right(const dp_fit *fit, const images *s)
-{
-    double *chance = calloc(s->n_test * CLASSES, sizeof *chance);
-    dp_error err = {0};
-    const dp_expr asked = dp_fit_expr((dp_fit *)(uintptr_t)fit, "class_probability");
-    dp_dataset *test = dp_dataset_new(s->n_test);
-    dp_dataset_bytes(test, "x", s->pixels, s->pixels == 64 ? 16 : 255, s->test);
-    const dp_given given = {.data = test};
-    must(dp_fit_evaluate(fit, asked, &given, s->n_test * CLASSES, chance, &err), "test", &err);
-    const double share = images_right(s, CLASSES, chance);
-    free(chance);
-    dp_dataset_free(test);
-    return share;
 }
 
 /* ---- owners ---- */
@@ -280,7 +239,7 @@ int main(int argc, char **argv)
     if (mkdtemp(folder) == NULL || chdir(folder) != 0 || mkdir("letters", 0700) != 0)
         return perror(folder), 1;
     make_order(&s, n, owners, sorted);
-    dp_model *m = model_of(argv[2], s.pixels);
+    dp_model *m = network_new(argv[2], s.pixels);
     double from = bench_now(), bytes = 0;
     dp_fit *fit = apart ? together(m, &s, n, argv[3], owners, &bytes) : alone(m, &s, n, argv[3]);
     double clock = bench_now() - from;
@@ -292,7 +251,7 @@ int main(int argc, char **argv)
         "{\"bench\": \"silo-images\", \"model\": \"%s\", \"scheme\": \"%s\", \"owners\": %zu, "
         "\"images\": %zu, \"sorted\": %s, ",
         argv[2], argv[3], apart ? owners : 1, n, sorted ? "true" : "false");
-    bench_number("right", right(fit, &s));
+    bench_number("right", network_right(fit, &s));
     bench_number("clock_s", clock);
     bench_number("processor_s", processor);
     bench_number("letters_bytes", bytes);

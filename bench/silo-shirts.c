@@ -172,7 +172,8 @@ static void act(const dp_silo_plan *plan, const table *t, size_t k)
         memcpy(x + i * width[k], t->x + i * D + from[k], width[k] * sizeof *x);
     }
     (void)snprintf(state, sizeof state, "state-%zu", k);
-    const dp_silo_columns_data mine = {t->n, who, x, k == 1 ? t->y : NULL};
+    const dp_silo_columns_data mine = {
+        .rows = t->n, .ids = who, .x = x, .y = k == 1 ? t->y : NULL};
     const dp_silo_run_opts o = {.key = keys[k], .mailbox = "letters", .state = state};
     must(dp_silo_run_columns(plan, &mine, &o, &common, w, &err), state, &err);
     FILE *f = fopen(k == 0 ? "upper" : "lower", "wb");

@@ -30,6 +30,7 @@ tacitinclude_HEADERS += \
   %D%/tacit/schema.h \
   %D%/tacit/simulate.h \
   %D%/tacit/smooth.h \
+  %D%/tacit/split.h \
   %D%/tacit/status.h \
   %D%/tacit/svi.h \
   %D%/tacit/table.h \

@@ -202,6 +202,19 @@ static void find_steps(const settings *s, bool noisy, dp_silo_columns *c)
     c->ridge = found.ridge;
 }
 
+/* Where a score is told as it is, nothing is shortened or cut. */
+static bool leave_bounds_out(const settings *s, dp_silo_columns *c, message *why)
+{
+    if (s->row_most.n > 0 || s->addend_most.n > 0)
+        return complain(why,
+                        "--row-most and --addend-most are of the schemes columns+dp and columns; "
+                        "scheme %s shortens and cuts nothing: leave them out",
+                        s->scheme);
+    for (int k = 0; k < SILO_SIDES; k++)
+        c->row_most[k] = c->addend_most[k] = 0;
+    return true;
+}
+
 /* ---- plans ---- */
 
 /* The list of common people is told, so that no value may say who is in it. */
@@ -240,6 +253,8 @@ bool silo_columns_said(const silo_job *j, size_t n, const dp_silo_owner *owners,
     if (!make_parts(j, held, c, why) || !find_bounds(s, noisy, owners, c, why))
         return false;
     find_steps(s, noisy, &c->terms);
+    if (silo_scheme(s->scheme)->single && !leave_bounds_out(s, &c->terms, why))
+        return false;
     c->terms.ids = s->ids != NULL ? s->ids : "people";
     c->terms.told = s->tell_coefficients;
     return true;

@@ -315,7 +315,9 @@ const command silo_plan = {
     "sums and what a clause of the scheme names.  The plan is text, and says all of that.\n\n"
     "With the schemes columns+dp and columns two owners have columns of the same people.  --held\n"
     "says which of the schema's columns are whose; the formula has plain terms and the family\n"
-    "gaussian or bernoulli.  Columns are scaled by the schema's ranges, never by records.\n\n"
+    "gaussian or bernoulli.  Columns are scaled by the schema's ranges, never by records.  With\n"
+    "the scheme split they take the logistic regression itself, by split learning, which tells\n"
+    "numbers of every single record: it runs only where a site's policy says so.\n\n"
     "With the schemes trio+dp and trio such a regression, the logistic one itself, is taken in\n"
     "shares at three parties: owners of columns (--held) or of rows of one table (--rows), and\n"
     "those that only help.  Any two of the three together know all rows.",

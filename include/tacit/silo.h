@@ -80,6 +80,19 @@ typedef struct dp_silo_columns {
      * numbers above are those of the formula is looked at by tacit silo, and not here. */
     const char *held[2];
     bool told; /* at the end each tells the other its coefficients */
+    /* Of scheme split alone, which has neither bounds of rows nor of addends (0 all of them) and
+     * takes the logistic loss as it is.  Steps are of `batch` rows (0: of all) in an order that
+     * follows from the plan's seed, and have momentum in [0, 1): v = momentum v + gradient / rows +
+     * ridge w, w -= step v. */
+    size_t batch;
+    double momentum;
+    /* There the plan may be of a model (dp_silo_opts.model) in place of a regression, of parameters
+     * without distributions: `held` are then the columns of the model, and outcome, columns (here
+     * parameters) and width are found out and not looked at.  It is cut in two at a value of
+     * records that the model names, NULL: at the last one that has all of one owner's columns
+     * behind it; the parameters behind it are of that owner, all others of the other one. */
+    const char *cut;
+    size_t width; /* numbers of each record that are told at the cut; of a regression 1 */
 } dp_silo_columns;
 
 /* Zero means the default, but for epsilon and delta, which have none where the scheme has noise. */
@@ -87,9 +100,9 @@ typedef struct dp_silo_opts {
     const char *name;      /* of the plan, as an owner's */
     const char *scheme;    /* dp_silo_schemes */
     const dp_model *model; /* what is fitted; the plan has its hash */
-    /* In its place, with the schemes of columns: two owners, one colluder, no rounds, draws or
-     * dropouts; a source without priors, or none.  Epsilon is of a record in place of another, at
-     * both owners together. */
+    /* In its place, or beside it with scheme split, with the schemes of columns: two owners, one
+     * colluder, no rounds, draws or dropouts; a source without priors, or none.  Epsilon is of a
+     * record in place of another, at both owners together. */
     const dp_silo_columns *columns;
     /* In place of both, with the schemes of three parties: three owners, of whom those without
      * columns and outcomes help; one colluder, and the rest as of columns.  Its name, epsilon and
@@ -210,6 +223,8 @@ typedef struct dp_silo_run_opts {
     const char *host, *port;
     double *others; /* [out] [columns of the other] its coefficients, where a plan of columns says
                      * that they are told; nullable.  Zeros after an error */
+    dp_fit **fit; /* [out] the whole fit, where they are told and the plan is of a model; nullable.
+                     * Owned by the caller; NULL after an error */
 } dp_silo_run_opts;
 
 /* Whether this owner may run the plan, as far as can be told without records: that the key is of
@@ -241,6 +256,9 @@ typedef struct dp_silo_columns_data {
         *ids;        /* [rows] of the people, each once; blanks around and capitals do not count */
     const double *x; /* [rows][columns], finite */
     const double *y; /* [rows] finite; NULL at the owner that has no outcomes */
+    /* In place of x and y, of a plan of a model: the model, and this owner's columns of it. */
+    const dp_model *model;
+    const dp_dataset *data; /* of `rows` records */
 } dp_silo_columns_data;
 
 /* This owner's part of a regression over columns; both run it at about the same time.  They link
@@ -255,6 +273,7 @@ typedef struct dp_silo_columns_data {
  *            takes it again when it goes on.  Without a label the entry says that which people both
  *            have is not counted.  `watch` is asked while the other is waited for, and ends it with
  *            DP_ESTOPPED; `made` is of all steps once the first is begun
+ *            Of scheme split a policy is needed, and `single-records = yes` in it
  *   *common  [out] rows that both have
  *   w        [out] [columns of this owner]; zeros after an error, but one of the key
  * DP_EINVAL a plan of no columns, or data that do not fit it; DP_EDATA ids that are twice, or
@@ -355,6 +374,7 @@ typedef struct dp_silo_scheme {
      * parameters, or where `noisy` what they change of each owner's factor. */
     bool averages;
     bool shared; /* of dp_silo_opts.trio */
+    bool single; /* numbers of every single record are told, as they are */
 } dp_silo_scheme;
 
 /* list [*n], static. */

@@ -32,6 +32,7 @@
 #include <tacit/schema.h>
 #include <tacit/simulate.h>
 #include <tacit/smooth.h>
+#include <tacit/split.h>
 #include <tacit/status.h>
 #include <tacit/svi.h>
 #include <tacit/table.h>

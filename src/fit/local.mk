@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/finish.c \
   %D%/fit.c %D%/fit.h \
   %D%/groups.c \
+  %D%/split-cut.c %D%/split.c %D%/split.h \
   %D%/kept.c %D%/kept.h \
   %D%/latents.c %D%/latents.h \
   %D%/outcome.c \

@@ -242,17 +242,27 @@ dpi_id dpi_source(dpi_graph *g, const dpi_op *op, const char *name, dpi_attr att
     return add_node(g, &node);
 }
 
-void dpi_read_instead(dpi_graph *g, dpi_id id, const char *name)
+static void make_source(dpi_graph *g, dpi_id id, const dpi_op *op, const char *name)
 {
     const dpi_node *old = dpi_get(g, id);
     if (!old->shape.per_record)
         dpi_misuse(__func__, "a column has a value of each record");
-    g->nodes[id] = (dpi_node){.op = &dpi_op_data,
+    g->nodes[id] = (dpi_node){.op = op,
                               .in = {DPI_NONE, DPI_NONE},
                               .shape = old->shape,
                               .attr = {.shape = old->shape},
                               .name = name,
                               .where = old->where};
+}
+
+void dpi_read_instead(dpi_graph *g, dpi_id id, const char *name)
+{
+    make_source(g, id, &dpi_op_data, name);
+}
+
+void dpi_set_instead(dpi_graph *g, dpi_id id)
+{
+    make_source(g, id, &dpi_op_input, NULL);
 }
 
 dpi_id dpi_constant(dpi_graph *g, double value)

@@ -74,6 +74,9 @@ dpi_id dpi_constant_array(dpi_graph *g, dpi_shape shape, const double *values);
  * to the graph any more. */
 void dpi_read_instead(dpi_graph *g, dpi_id id, const char *name);
 
+/* Makes a value of each record an input, which whoever runs the graph sets. */
+void dpi_set_instead(dpi_graph *g, dpi_id id);
+
 /* The node, for reading; aborts for an id that is none. */
 const dpi_node *dpi_get(const dpi_graph *g, dpi_id id);
 

@@ -395,6 +395,9 @@ static void build_model(builder *b)
     for (size_t i = 0; i < model->n_sites && o->err.status == DP_OK; i++) {
         const dpi_site *site = &model->sites[i];
         b->g->where = site->where;
+        if (site->kind == DPI_DETERMINISTIC && b->spec->marked != NULL &&
+            strcmp(site->name, b->spec->marked) == 0)
+            o->marked = map[site->value];
         if (site->kind == DPI_OBSERVED)
             observe(b, site, map);
         else if (site->kind == DPI_FACTOR)
@@ -458,7 +461,7 @@ dp_status dpi_objective_init(dpi_objective *o, const dpi_objective_spec *spec, d
     const dp_model *broken = spec->model->err.status != DP_OK                          ? spec->model
                              : spec->guide != NULL && spec->guide->err.status != DP_OK ? spec->guide
                                                                                        : NULL;
-    *o = (dpi_objective){.cut = spec->cut, .share = DPI_NONE};
+    *o = (dpi_objective){.cut = spec->cut, .marked = DPI_NONE, .share = DPI_NONE};
     if (broken != NULL)
         return dpi_fail(err, broken->err.status, "%s", broken->err.text);
     if (spec->guide != NULL && spec->guide->of != spec->model)

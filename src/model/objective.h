@@ -72,6 +72,7 @@ typedef struct dpi_objective {
     dpi_observation *observations;
     size_t n_observations, observation_capacity;
     dpi_id prior, record;
+    dpi_id marked; /* the value of spec.marked; DPI_NONE: there is none of that name */
     dpi_id share; /* input, of each record: 1 / (N rows of its unit); DPI_NONE unless asked for */
     dpi_id *part; /* [n_parts] per-record gradients, side by side the release */
     dpi_id *crossing;          /* [n_parts] the value that part k is the gradient with respect to */
@@ -89,6 +90,7 @@ typedef struct dpi_objective_spec {
     /* Nullable; of points: of each site what records tell of it times its scale, if that is taken;
      * its numbers of theta are then those that dpi_steady makes it of. */
     const dpi_recorded *told;
+    const char *marked; /* a value that the model names (dp_deterministic); nullable */
     double population; /* N, the public number of units; for DP_FORM_PARAMETERS */
     bool shared;       /* units may have several records; for DP_FORM_PARAMETERS */
     size_t n_extra;    /* numbers that are released beside the parts, of the caller's making */

@@ -14,7 +14,8 @@ static bool is_of_columns(dpi_silo_step_kind kind)
 {
     return kind == DPI_SILO_BOUND || kind == DPI_SILO_ADDEND || kind == DPI_SILO_INNER ||
            kind == DPI_SILO_ENCRYPT || kind == DPI_SILO_ANSWER || kind == DPI_SILO_VEIL ||
-           kind == DPI_SILO_UNVEIL;
+           kind == DPI_SILO_UNVEIL || kind == DPI_SILO_EMBED || kind == DPI_SILO_ADJOINT ||
+           kind == DPI_SILO_SLOPE || kind == DPI_SILO_PULLBACK;
 }
 
 bool dpi_silo_has_columns(const dpi_silo_part *part)

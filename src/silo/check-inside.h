@@ -70,6 +70,9 @@ dp_status dpi_check_open_sum(dpi_joint_check *c, size_t k, const dpi_silo_step *
 dp_status dpi_check_open_block(dpi_joint_check *c, size_t k, const dpi_silo_step *s,
                                dpi_label *l) DP_MUST_CHECK;
 
+/* The label of the gradient of one owner's half of a model.  *l has what it follows from. */
+void dpi_check_slope(const dpi_joint_check *c, size_t k, const dpi_silo_step *s, dpi_label *l);
+
 /* The label of what a step of shares makes.  *l has what it follows from. */
 dp_status dpi_check_shares(dpi_joint_check *c, size_t k, const dpi_silo_step *s,
                            dpi_label *l) DP_MUST_CHECK;

@@ -96,8 +96,16 @@ static bool can_open(const dpi_label *l, size_t k)
            ((l->form == DPI_LABEL_COLUMNS || l->form == DPI_LABEL_ANSWER) && l->key == k);
 }
 
-/* A value that has come to party k from elsewhere, or was opened there.  Clauses name sums over
- * records, and nothing of single ones. */
+/* The clause that lets party k see a value: sums over records, or where the scheme's clauses are of
+ * single ones, values of each. */
+static const dpi_silo_clause *allowing(const dpi_joint_check *c, size_t k, uint16_t reg,
+                                       const dpi_label *l)
+{
+    const dpi_silo_clause *clause = l->raw != 0 ? clause_of(c, k, reg) : NULL;
+    return clause != NULL && (l->summed || (c->scheme->single && l->rows)) ? clause : NULL;
+}
+
+/* A value that has come to party k from elsewhere, or was opened there. */
 dp_status dpi_check_look(dpi_joint_check *c, size_t k, uint16_t reg, dpi_label *l)
 {
     const uint64_t known = l->form == DPI_LABEL_ANSWER ? dpi_check_only(k) : 0,
@@ -105,8 +113,9 @@ dp_status dpi_check_look(dpi_joint_check *c, size_t k, uint16_t reg, dpi_label *
                    lacking = dpi_silo_everyone(&c->p->who) & ~(l->shares | known);
     if (!can_open(l, k))
         return DP_OK;
-    const dpi_silo_clause *clause = l->raw != 0 && l->summed ? clause_of(c, k, reg) : NULL;
-    l->named = clause != NULL && dpi_silo_role_of(clause->to) == DPI_SILO_EACH;
+    const dpi_silo_clause *clause = allowing(c, k, reg, l);
+    l->named =
+        clause != NULL && (c->scheme->single || dpi_silo_role_of(clause->to) == DPI_SILO_EACH);
     if (((l->raw | l->through) & ~dpi_check_only(k)) == 0)
         return DP_OK;
     if (others == 0 || clause != NULL)
@@ -227,4 +236,14 @@ dp_status dpi_check_open_block(dpi_joint_check *c, size_t k, const dpi_silo_step
     *l = (dpi_label){
         .form = DPI_LABEL_CLEAR, .through = l->through | l->raw, .noise = DPI_SILO_NONE};
     return DP_OK;
+}
+
+/* A sum over rows of one's own and of what the other has sent of each: it is of what a clause
+ * names, where that is what came. */
+void dpi_check_slope(const dpi_joint_check *c, size_t k, const dpi_silo_step *s, dpi_label *l)
+{
+    const dpi_label *rows = &c->values[k][s->in[1]].from[k];
+    const dpi_label *came = &c->values[k][s->in[2]].from[1 - k];
+    l->summed = rows->rows && came->rows;
+    l->named = came->named;
 }

@@ -83,6 +83,8 @@ static dp_status compute(dpi_joint_check *c, size_t k, const dpi_silo_step *s)
         status = dpi_check_open_sum(c, k, s, &l);
     else if (s->kind == DPI_SILO_UNVEIL)
         status = dpi_check_open_block(c, k, s, &l);
+    else if (s->kind == DPI_SILO_SLOPE || s->kind == DPI_SILO_PULLBACK)
+        dpi_check_slope(c, k, s, &l);
     else if (e->out == DPI_LABEL_CLEAR || e->out == DPI_LABEL_MASKED ||
              e->out == DPI_LABEL_COVERED || e->out == DPI_LABEL_COLUMNS ||
              e->out == DPI_LABEL_ANSWER)

@@ -11,9 +11,10 @@
 #include "silo/trio-rows.h"
 
 static const dp_silo_scheme told[] = {
-#define OF_ROWS(c, name, noisy, averages, about) {name, about, noisy, false, averages, false},
-#define OF_COLUMNS(c, name, noisy, about) {name, about, noisy, true, false, false},
-#define OF_SHARES(c, name, noisy, about) {name, about, noisy, false, false, true},
+#define OF_ROWS(c, name, noisy, averages, about)                                                   \
+    {name, about, noisy, false, averages, false, false},
+#define OF_COLUMNS(c, name, noisy, single, about) {name, about, noisy, true, false, false, single},
+#define OF_SHARES(c, name, noisy, about) {name, about, noisy, false, false, true, false},
     DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
         DPI_SILO_TRIO_SCHEME_LIST(OF_SHARES)
 #undef OF_SHARES
@@ -44,6 +45,10 @@ static dp_status make_program(const dp_silo_plan *plan, dpi_silo_program *p, dp_
                             .dropouts = o->dropouts,
                             .most_records = o->most_records};
     memcpy(who.names, plan->names, sizeof plan->names);
+    if (dpi_silo_plan_is_split(plan)) {
+        who.aggregator = (uint16_t)o->columns->outcome;
+        return dpi_silo_joint_split(p, &who, o->columns->steps, plan->openings[0].numbers, err);
+    }
     if (o->columns != NULL) {
         const dpi_joint_columns c = {.times = o->columns->steps,
                                      .numbers = plan->openings[0].numbers,
@@ -79,6 +84,25 @@ static dp_status work_out(const dp_silo_plan *plan, dpi_arena *arena, worked_out
     return status == DP_OK ? dpi_silo_check(&w->program, w->scheme, w->parts, arena, &w->n_views,
                                             &w->views, err)
                            : status;
+}
+
+/* What of each record is told, how often, and against whom nothing holds. */
+static void say_split(const dp_silo_plan *plan, dpi_bytes *to)
+{
+    const dp_silo_columns *c = &plan->columns;
+    const char *asks = plan->names[c->outcome], *sends = plan->names[1 - c->outcome];
+    if (!dpi_silo_plan_is_split(plan))
+        return;
+    dpi_silo_say(to,
+                 "of single records\n  %s sees %zu number%s of each record of a step, of what %s "
+                 "has of it, and %s as many of what %s has: ",
+                 asks, c->width, c->width == 1 ? "" : "s", sends, sends, asks);
+    if (c->batch == 0)
+        dpi_silo_say(to, "a step is of all records\n");
+    else
+        dpi_silo_say(to, "a step is of at most %zu records\n", c->batch);
+    dpi_silo_say(to, "  who does not keep to the protocol may choose what is asked, and read "
+                     "records: each trusts the other to follow the plan\n");
 }
 
 /* What stands behind the program of columns: its epsilon holds of what is done, and not of what
@@ -191,6 +215,8 @@ dp_status dpi_silo_describe(const dp_silo_plan *plan, dpi_bytes *text, dp_error 
     dp_status status = work_out(plan, &arena, &w, err);
     if (status == DP_OK)
         dpi_silo_print(&w->program, w->parts, w->n_views, w->views, text);
+    if (status == DP_OK)
+        say_split(plan, text);
     if (status == DP_OK)
         say_columns(plan, text);
     if (status == DP_OK)

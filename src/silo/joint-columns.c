@@ -1,5 +1,6 @@
-/* The program of a regression over columns: residuals stay a sum of what both owners have, and each
- * opens the gradient of its own coefficients. */
+/* The programs of columns.  Of a regression residuals stay a sum of what both owners have, and each
+ * opens the gradient of its own coefficients; of a model that is cut in two what a record comes to
+ * at the cut, and the slope of its loss there, are told. */
 #include "silo/joint.h"
 
 static const dpi_silo_type table = {
@@ -34,6 +35,19 @@ dp_status dpi_silo_joint_columns(dpi_silo_program *p, const dpi_silo_parties *wh
                               .sigma = c->z,
                               .replaced = true,
                               .apart = c->z > 0 ? c->apart : 0};
+    dpi_silo_account(p, &e);
+    return dpi_silo_program_end(p, err);
+}
+
+dp_status dpi_silo_joint_split(dpi_silo_program *p, const dpi_silo_parties *who, uint64_t times,
+                               size_t numbers, dp_error *err)
+{
+    dpi_silo_program_begin(p, who);
+    uint16_t w = dpi_silo_input(p, "w", coefficients, false),
+             x = dpi_silo_input(p, "x", table, true);
+    uint16_t g = dpi_silo_call(p, "G", DPI_SILO_OP_GRADIENT, w, x);
+    dpi_silo_carried(p, w, dpi_silo_call(p, "w'", DPI_SILO_OP_ADVANCE, w, g));
+    const dpi_silo_entry e = {.variable = g, .times = times, .numbers = numbers};
     dpi_silo_account(p, &e);
     return dpi_silo_program_end(p, err);
 }

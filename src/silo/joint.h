@@ -35,6 +35,10 @@ typedef struct dpi_joint_columns {
 dp_status dpi_silo_joint_columns(dpi_silo_program *p, const dpi_silo_parties *who,
                                  const dpi_joint_columns *c, dp_error *err) DP_MUST_CHECK;
 
+/* The same of a model that is cut in two, in `times` steps. */
+dp_status dpi_silo_joint_split(dpi_silo_program *p, const dpi_silo_parties *who, uint64_t times,
+                                size_t numbers, dp_error *err) DP_MUST_CHECK;
+
 /* The same in shares at three parties, of columns or of rows of those that are no helpers: with
  * noise z of two of them by what a record adds `times` gradients of `numbers` numbers are opened to
  * all; without (0) coefficients at the end, to all or to owners. */

@@ -66,6 +66,18 @@ const dpi_label_effect dpi_label_effects[DPI_SILO_N_STEPS] = {
     [DPI_SILO_UNVEIL] = {{DPI_LABEL_CLEAR, DPI_LABEL_ANSWER},
                          DPI_LABEL_CLEAR,
                          {DPI_LABEL_OWN, DPI_LABEL_OTHERS}},
+    [DPI_SILO_EMBED] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                        DPI_LABEL_CLEAR,
+                        {DPI_LABEL_OWN, DPI_LABEL_OWN}},
+    [DPI_SILO_ADJOINT] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                          DPI_LABEL_CLEAR,
+                          {DPI_LABEL_OWN, DPI_LABEL_OWN, DPI_LABEL_OTHERS}},
+    [DPI_SILO_SLOPE] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                        DPI_LABEL_CLEAR,
+                        {DPI_LABEL_OWN, DPI_LABEL_OWN, DPI_LABEL_OTHERS}},
+    [DPI_SILO_PULLBACK] = {{DPI_LABEL_CLEAR, DPI_LABEL_CLEAR, DPI_LABEL_CLEAR},
+                           DPI_LABEL_CLEAR,
+                           {DPI_LABEL_OWN, DPI_LABEL_OWN, DPI_LABEL_OTHERS}},
     [DPI_SILO_DEAL] = {{DPI_LABEL_CLEAR}, DPI_LABEL_DEALT, {DPI_LABEL_OWN}},
     [DPI_SILO_GATHER] = {{DPI_LABEL_DEALT}, DPI_LABEL_SHARE, {DPI_LABEL_OWNERS}},
     [DPI_SILO_RESIDUAL] = {{DPI_LABEL_CLEAR, DPI_LABEL_SHARE},
@@ -194,6 +206,10 @@ void dpi_label_make(dpi_label *l, const dpi_silo_step *s, size_t party, const dp
         break;
     case DPI_SILO_INNER:
         dpi_label_multiply(l, first, second);
+        break;
+    case DPI_SILO_EMBED: /* parameters, and rows */
+    case DPI_SILO_ADJOINT:
+        l->rows = second->rows;
         break;
     case DPI_SILO_ENCRYPT:
         l->rows = first->rows;

@@ -57,6 +57,11 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
  *   answer    the other's encrypted columns times own addends, summed over rows
  *   veil      the same, and in it this owner's share of the noise
  *   unveil    the other's answer, opened, and one's own part: their sum
+ * A model that is cut in two at two owners (halves.h):
+ *   embed     of each row, what own columns come to at the cut
+ *   adjoint   of each row, the slope of its log likelihood in what the other has sent
+ *   slope     of the log likelihood in own parameters, summed over rows, from the same
+ *   pullback  the same, from adjoints that the other has sent
  * Shares of three parties (share/trio.h), of whom any two have what is shared:
  *   deal      own columns, for each party its share of them
  *   gather    what all owners have dealt, side by side
@@ -100,6 +105,10 @@ enum { DPI_SILO_NAME = 24, DPI_SILO_PARTIES = 64, DPI_SILO_ARGS = 3, DPI_SILO_BL
     X(ANSWER, "answer", 2, false)                                                                  \
     X(VEIL, "veil", 2, false)                                                                      \
     X(UNVEIL, "unveil", 2, false)                                                                  \
+    X(EMBED, "embed", 2, false)                                                                    \
+    X(ADJOINT, "adjoint", 3, false)                                                                \
+    X(SLOPE, "slope", 3, false)                                                                    \
+    X(PULLBACK, "pullback", 3, false)                                                              \
     X(DEAL, "deal", 1, false)                                                                      \
     X(GATHER, "gather", 1, false)                                                                  \
     X(RESIDUAL, "residual", 2, false)                                                              \

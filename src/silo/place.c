@@ -9,6 +9,7 @@
  *   reveal             + -> *, 1, marked
  *   addend             1, 1 -> +
  *   block              1, + -> 1, marked             ~, ~ -> ~, marked
+ *   gradient           1, 1 -> 1, marked
  *   share              0, 1 -> ~, marked
  *   residual           *, ~ -> ~, marked
  *   descend            ~, marked                     gauss ~ likewise
@@ -42,6 +43,7 @@ enum {
     PLACE_REVEAL,
     PLACE_ADDEND,
     PLACE_BLOCK,
+    PLACE_GRADIENT,
     PLACE_SHARE,
     PLACE_RESIDUAL,
     PLACE_DESCEND,
@@ -221,6 +223,15 @@ static bool place_block(const inference *f)
                          "all owners have of residuals");
 }
 
+static bool place_gradient(const inference *f)
+{
+    return f->arg[0]->place.where == DPI_SILO_BY_COLUMNS &&
+                   f->arg[1]->place.where == DPI_SILO_BY_COLUMNS
+               ? place_as(f, DPI_SILO_BY_COLUMNS, true)
+               : fail(f,
+                      "a model that is cut in two has parameters and columns that are split (1)");
+}
+
 static bool place_share(const inference *f)
 {
     const dpi_silo_where a = f->arg[0]->place.where;
@@ -263,6 +274,8 @@ static bool infer_place(const inference *f)
         return place_addend(f);
     case PLACE_BLOCK:
         return place_block(f);
+    case PLACE_GRADIENT:
+        return place_gradient(f);
     case PLACE_SHARE:
         return place_share(f);
     case PLACE_RESIDUAL:

@@ -36,6 +36,8 @@ void dpi_silo_columns_say(const dp_silo_plan *p, dpi_bytes *to)
     for (int k = 0; k < 2; k++)
         dpi_silo_say(to, "block = %zu %.17g %.17g\n", c->columns[k], c->row_most[k],
                      c->addend_most[k]);
+    if (dpi_silo_plan_is_split(p))
+        dpi_silo_split_say(p, to);
     dpi_silo_say(to, "ids = %s\n", c->ids);
     for (int k = 0; k < 2 && c->held[k] != NULL; k++) {
         dpi_silo_say(to, "held = ");
@@ -62,8 +64,9 @@ static bool is_ids(const char *text)
     return n >= 1 && n <= MOST_IDS;
 }
 
-static dp_status check_numbers(const dp_silo_columns *c, dp_error *err)
+static dp_status check_numbers(const dp_silo_plan *p, dp_error *err)
 {
+    const dp_silo_columns *c = &p->columns;
     if (c->outcome > 1 || !is_ids(c->ids))
         return dpi_fail(
             err, DP_EINVAL,
@@ -76,6 +79,11 @@ static dp_status check_numbers(const dp_silo_columns *c, dp_error *err)
                         "%llu steps of %g with a ridge of %g; there are 1 to %d, a step is above 0 "
                         "and a ridge 0 or more",
                         (unsigned long long)c->steps, c->step, c->ridge, (int)MOST_STEPS);
+    if (dpi_silo_plan_is_split(p))
+        return dpi_silo_split_check(p, err);
+    if (c->batch != 0 || c->momentum != 0 || c->cut != NULL || c->width != 0)
+        return dpi_fail(err, DP_EINVAL,
+                        "batches, momentum and a cut are of scheme split; leave them out");
     for (int k = 0; k < 2; k++)
         if (c->columns[k] < 1 || c->columns[k] > DPI_COLUMNS_SUM_MOST ||
             !is_positive(c->row_most[k]) || !is_positive(c->addend_most[k]))
@@ -113,7 +121,7 @@ static dp_status check_held(const dp_silo_plan *p, dp_error *err)
 {
     enum { MOST_HELD = 64 * 1024 };
     const dp_silo_columns *c = &p->columns;
-    const bool has = p->opts.source != NULL;
+    const bool has = p->opts.source != NULL || dpi_silo_plan_is_cut(p);
     if ((c->held[0] != NULL) != has || (c->held[1] != NULL) != has)
         return dpi_fail(err, DP_EINVAL,
                         "a formula over columns goes with what each owner has of its schema; give "
@@ -123,7 +131,7 @@ static dp_status check_held(const dp_silo_plan *p, dp_error *err)
             return dpi_fail(err, DP_EINVAL,
                             "what an owner has are names of columns with commas between, in one "
                             "line of at most 64 KiB");
-    return !has || p->source.priors == NULL
+    return p->opts.source == NULL || p->source.priors == NULL
                ? DP_OK
                : dpi_fail(err, DP_EINVAL,
                           "a regression over columns has no priors; a ridge is in their place");
@@ -159,8 +167,8 @@ dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
         return dpi_fail(err, DP_EINVAL, "a regression over columns has no rounds and no draws");
     dp_status status = check_held(p, err);
     if (status == DP_OK)
-        status = check_numbers(&p->columns, err);
-    if (status == DP_OK)
+        status = check_numbers(p, err);
+    if (status == DP_OK && !dpi_silo_plan_is_split(p))
         status = check_grids(p, err);
     if (status != DP_OK)
         return status;
@@ -168,7 +176,8 @@ dp_status dpi_silo_columns_check(dp_silo_plan *p, dp_error *err)
     if (p->n_openings != 1 || e->times != p->columns.steps || e->numbers != numbers(&p->columns) ||
         strcmp(e->phase, phase) != 0 || (o->epsilon > 0) != (e->sigma > 0))
         return dpi_fail(err, DP_EINVAL, "what is opened is not that of the regression");
-    return dpi_silo_plan_hash_lines(p, dpi_silo_columns_say, err);
+    return dpi_silo_plan_is_cut(p) ? DP_OK /* the hash is of the model */
+                                   : dpi_silo_plan_hash_lines(p, dpi_silo_columns_say, err);
 }
 
 /* ---- noise ---- */
@@ -208,15 +217,16 @@ static dp_status find_noise(const dp_silo_plan *p, double *z, dp_error *err)
     return dp_calibrate_sigma(&m, o->epsilon, o->delta - aside, 0, z, err);
 }
 
-dp_status dpi_silo_columns_openings(dp_silo_plan *p, dp_error *err)
+dp_status dpi_silo_columns_openings(dp_silo_plan *p, const dp_model *model, dp_error *err)
 {
-    dp_status status = check_numbers(&p->columns, err);
+    dp_status status =
+        dpi_silo_plan_is_split(p) ? dpi_silo_split_sizes(p, model, err) : check_numbers(p, err);
     if (status != DP_OK)
         return status;
     p->n_openings = 1;
     p->openings[0] =
         (dp_opening){.phase = phase, .times = p->columns.steps, .numbers = numbers(&p->columns)};
-    return find_noise(p, &p->openings[0].sigma, err);
+    return dpi_silo_plan_is_split(p) ? DP_OK : find_noise(p, &p->openings[0].sigma, err);
 }
 
 /* ---- what a ledger counts ---- */

@@ -138,10 +138,31 @@ static bool take_block(silo_plan_reader *r, int k)
     const char *columns = strtok_r(text, " ", &left), *row = strtok_r(NULL, " ", &left);
     const char *addend = strtok_r(NULL, " ", &left);
     bool ok = columns != NULL && row != NULL && addend != NULL &&
-              whole_of(columns, DPI_COLUMNS_SUM_MOST, &n) && real_of(row, &c->row_most[k]) &&
+              whole_of(columns, MOST_NUMBERS, &n) && real_of(row, &c->row_most[k]) &&
               real_of(addend, &c->addend_most[k]);
     c->columns[k] = ok ? (size_t)n : 0;
     return ok;
+}
+
+/* "10 100 0.9 embedding", of scheme split, or none. */
+static bool take_cut(silo_plan_reader *r)
+{
+    dp_silo_columns *c = &r->p->columns;
+    const char *value;
+    uint64_t width = 0, batch = 0;
+    char *left = NULL;
+    if (!take(r, "cut", &value))
+        return !r->no_memory;
+    char *text = r->text + (value - r->text);
+    const char *numbers = strtok_r(text, " ", &left), *rows = strtok_r(NULL, " ", &left);
+    const char *momentum = strtok_r(NULL, " ", &left);
+    if (momentum == NULL || !whole_of(numbers, DP_SPLIT_WIDTH, &width) ||
+        !whole_of(rows, DPI_COLUMNS_ROWS, &batch) || !real_of(momentum, &c->momentum))
+        return false;
+    c->width = (size_t)width;
+    c->batch = (size_t)batch;
+    c->cut = left != NULL && *left != '\0' ? left : NULL;
+    return true;
 }
 
 /* Two lines "age,livch", or none; and whether coefficients are told. */
@@ -174,7 +195,8 @@ static bool take_columns(silo_plan_reader *r)
         return false;
     c->logistic = strcmp(loss, "logistic") == 0;
     c->outcome = (size_t)outcome;
-    return take_block(r, 0) && take_block(r, 1) && take(r, "ids", &c->ids) && take_held(r);
+    return take_block(r, 0) && take_block(r, 1) && take_cut(r) && take(r, "ids", &c->ids) &&
+           take_held(r);
 }
 
 /* "10 0 1.7" */

@@ -370,6 +370,7 @@ static dp_status copy_opts(dp_silo_plan *p, const dp_silo_opts *from, dp_error *
     if (from->columns != NULL) {
         p->columns = *from->columns;
         p->columns.ids = copy(&p->arena, from->columns->ids, &ok);
+        p->columns.cut = copy(&p->arena, from->columns->cut, &ok);
         for (int k = 0; k < 2; k++)
             p->columns.held[k] = copy(&p->arena, from->columns->held[k], &ok);
         o->columns = &p->columns;
@@ -398,7 +399,7 @@ static dp_status find_openings(dp_silo_plan *p, const dp_model *model, dp_error 
 {
     const dp_silo_opts *o = &p->opts;
     if (o->columns != NULL)
-        return dpi_silo_columns_openings(p, err);
+        return dpi_silo_columns_openings(p, model, err);
     if (o->trio != NULL)
         return dpi_silo_three_openings(p, err);
     dp_status status = check_steps(o, scheme_of(o), err);

@@ -6,6 +6,8 @@
  *                                   records, seed: a line each
  *   regression = logistic 1 25 2 0  of columns, in place of priors: outcomes at which owner, steps,
  *   block = 10 1.7 2.5              step, ridge; a line each: columns, norm of a row, addend; what
+ *   cut = 10 100 0.9 embedding      of scheme split: numbers of a record that are told, rows of a
+ *                                   step (0: all), momentum, and what is cut, where that is said
  *   ids = patients                  ids are of; with a formula, a line each: whose columns of the
  *   held = age,livch                schema; where each tells the other its own at the end
  *   told = coefficients
@@ -35,6 +37,7 @@
 #include "base/bytes.h"
 #include "base/compiler.h"
 #include "silo/columns.h"
+#include "silo/split-run.h"
 #include "silo/part.h"
 
 enum { DPI_SILO_KEY = 32, DPI_SILO_SIGNATURE = 64, DPI_SILO_SIGNED = 16 + DP_SILO_HASH };
@@ -78,9 +81,20 @@ dp_status dpi_silo_plan_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
  * delta ask for; appends their lines; and what runs are told of them.  z: noise of one owner, 0 for
  * none.  DP_EINVAL, DP_EDOMAIN. */
 dp_status dpi_silo_columns_check(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
-dp_status dpi_silo_columns_openings(dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_silo_columns_openings(dp_silo_plan *plan, const dp_model *model,
+                                    dp_error *err) DP_MUST_CHECK;
 void dpi_silo_columns_say(const dp_silo_plan *plan, dpi_bytes *to);
 void dpi_silo_columns_terms(const dp_silo_plan *plan, dpi_columns_terms *terms);
+
+/* Of these, plans of scheme split: whether it is one, and one of a model; and the parts of the
+ * calls above that are theirs. */
+bool dpi_silo_plan_is_split(const dp_silo_plan *plan);
+bool dpi_silo_plan_is_cut(const dp_silo_plan *plan);
+dp_status dpi_silo_split_check(const dp_silo_plan *plan, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_silo_split_sizes(dp_silo_plan *plan, const dp_model *model,
+                               dp_error *err) DP_MUST_CHECK;
+void dpi_silo_split_say(const dp_silo_plan *plan, dpi_bytes *to);
+void dpi_silo_split_terms(const dp_silo_plan *plan, dpi_split_terms *terms);
 
 /* What a ledger is charged with for a plan of columns with noise: its steps, and what answers may
  * tell beside them, a mechanism that tells all with a chance far below delta.  Both together

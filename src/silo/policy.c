@@ -30,7 +30,7 @@ typedef struct site {
     dpi_lines lines;
     const dp_silo_plan *plan;
     bool schemes, epsilon, delta, owners, colluders, local_steps; /* said */
-    site_allowance noise_free, linked, told;
+    site_allowance noise_free, linked, told, single;
     bool any_model, this_model; /* a line of models, and one of the plan's */
     bool any_owner;
     uint64_t known; /* a bit each: owners of the plan that a line names */
@@ -125,6 +125,7 @@ static site_allowance *allowance_of(site *s, const char *key)
     return strcmp(key, "no-noise") == 0            ? &s->noise_free
            : strcmp(key, "link-ids") == 0          ? &s->linked
            : strcmp(key, "tell-coefficients") == 0 ? &s->told
+           : strcmp(key, "single-records") == 0    ? &s->single
                                                    : NULL;
 }
 
@@ -173,6 +174,9 @@ static dp_status conclude_columns(const site *s)
     if (links && !allowed(s->linked))
         return forbid_all(s, "it links ids, so that owners learn which people are at both, "
                              "and there is no `link-ids = yes`");
+    if (dpi_silo_plan_is_split(s->plan) && !allowed(s->single))
+        return forbid_all(s, "it tells the other owner numbers of every single record, without "
+                             "noise, and there is no `single-records = yes`");
     if (tells && !allowed(s->told))
         return forbid_all(s, "it tells others this owner's coefficients, and there is no "
                              "`tell-coefficients = yes`");
@@ -224,10 +228,26 @@ dp_status dpi_site_policy_apply(const char *text, size_t n, const char *file,
     return status == DP_OK ? conclude(&s) : status;
 }
 
+/* What tells the other of single records runs where a site has said that it may, and nowhere by
+ * default. */
+static dp_status check_without(const dp_silo_plan *plan, dp_error *err)
+{
+    const dpi_silo_scheme *scheme = dpi_silo_scheme_named(plan->opts.scheme);
+    return !scheme->single
+               ? DP_OK
+               : dpi_fail(err, DP_EPRIVACY,
+                          "scheme %s tells the other owner numbers of every single record, without "
+                          "noise, and runs only where the site's policy says `single-records = "
+                          "yes`; give such a policy, or take scheme columns+dp",
+                          scheme->name);
+}
+
 dp_status dpi_site_policy_check(const char *path, const dp_silo_plan *plan, dp_error *err)
 {
     char *text;
     size_t n;
+    if (path == NULL)
+        return check_without(plan, err);
     dp_status status = dpi_lines_file(path, &text, &n, err);
     if (status != DP_OK)
         return status;

@@ -19,8 +19,9 @@
 
 #include "silo/plan.h"
 
-/* Whether the policy in the file allows the plan.  DP_EPRIVACY with what it forbids; DP_EDATA with
- * the line; DP_EIO, DP_EPRIVACY others may write the file; DP_ENOMEM. */
+/* Whether the policy in the file allows the plan; of no file (NULL), whether it runs without one.
+ * DP_EPRIVACY with what it forbids; DP_EDATA with the line; DP_EIO, DP_EPRIVACY others may write the
+ * file; DP_ENOMEM. */
 dp_status dpi_site_policy_check(const char *path, const dp_silo_plan *plan,
                                 dp_error *err) DP_MUST_CHECK;
 

@@ -82,6 +82,10 @@ typedef struct dpi_silo_type {
  *   addend w b      of each row's residual, which is the sum of those of all owners
  *   block b s       columns times residuals: the gradient of each owner's coefficients
  *
+ * and of a model that is cut in two, with w the parameters of one's own,
+ *
+ *   gradient w x    of the log likelihood of all rows, of each owner's parameters
+ *
  * and of shares, on which block, gauss and reveal are, too:
  *
  *   share b         rows or columns of all owners, side by side, in shares
@@ -103,6 +107,7 @@ typedef struct dpi_silo_type {
     X(BOUND, "bound", 1, INTEGERS, LOCAL)                                                          \
     X(ADDEND, "addend", 2, ROWS, ADDEND)                                                           \
     X(BLOCK, "block", 2, COLUMNS, BLOCK)                                                           \
+    X(GRADIENT, "gradient", 2, FIRST, GRADIENT)                                                    \
     X(SHARE, "share", 1, FIRST, SHARE)                                                             \
     X(RESIDUAL, "residual", 2, ROWS, RESIDUAL)                                                     \
     X(DESCEND, "descend", 1, COLUMNS, DESCEND)                                                     \

@@ -119,6 +119,24 @@ static const dpi_silo_clause columns_seen[] = {
 };
 enum { columns_n_seen = sizeof columns_seen / sizeof *columns_seen };
 
+/* ---- a model that is cut in two: who has outcomes adds up, and answers ---- */
+
+static const dpi_silo_rule split_rules[] = {
+    {"gradient", "1",
+     "rest: e = embed x0 x1; rest: send e agg; agg: a = adjoint x0 x1 e; agg: send a rest; "
+     "agg: o = slope x0 x1 e; rest: o = pullback x0 x1 a"},
+};
+
+static const dpi_silo_clause split_seen[] = {
+    {"gradient", "e", "agg",
+     "of each single record, what the other's columns of it come to at the cut: scores, or an "
+     "embedding, from which columns can be guessed or solved for"},
+    {"gradient", "a", "rest",
+     "of each single record, its residual, or the slope of its loss at the cut, which tells its "
+     "outcome"},
+};
+enum { split_n_seen = sizeof split_seen / sizeof *split_seen };
+
 /* ---- shares: each has its own of all rows, and what is opened is joined of all three ---- */
 
 #define DEALT "once own: s = deal x0; once own: send s each; once each: o = gather s"
@@ -151,21 +169,15 @@ static const dpi_silo_clause trio_seen[] = {
 enum { trio_n_seen = sizeof trio_seen / sizeof *trio_seen };
 
 static const dpi_silo_scheme schemes[] = {
-#define ENTRY(c, name, noisy, columns, averages, shared, about)                                    \
-    {name,                                                                                         \
-     about,                                                                                        \
-     noisy,                                                                                        \
-     columns,                                                                                      \
-     averages,                                                                                     \
-     shared,                                                                                       \
-     sizeof c##_rules / sizeof *c##_rules,                                                         \
-     c##_n_seen,                                                                                   \
-     c##_rules,                                                                                    \
-     c##_seen},
+#define ENTRY(c, name, noisy, columns, averages, shared, single, about)                            \
+    {name,       about,     noisy,   columns,                                                      \
+     averages,   shared,    single,  sizeof c##_rules / sizeof *c##_rules,                         \
+     c##_n_seen, c##_rules, c##_seen},
 #define OF_ROWS(c, name, noisy, averages, about)                                                   \
-    ENTRY(c, name, noisy, false, averages, false, about)
-#define OF_COLUMNS(c, name, noisy, about) ENTRY(c, name, noisy, true, false, false, about)
-#define OF_SHARES(c, name, noisy, about) ENTRY(c, name, noisy, false, false, true, about)
+    ENTRY(c, name, noisy, false, averages, false, false, about)
+#define OF_COLUMNS(c, name, noisy, single, about)                                                  \
+    ENTRY(c, name, noisy, true, false, false, single, about)
+#define OF_SHARES(c, name, noisy, about) ENTRY(c, name, noisy, false, false, true, false, about)
     DPI_SILO_SCHEME_LIST(OF_ROWS) DPI_SILO_COLUMN_SCHEME_LIST(OF_COLUMNS)
         DPI_SILO_TRIO_SCHEME_LIST(OF_SHARES)
 #undef OF_SHARES

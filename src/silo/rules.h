@@ -48,13 +48,17 @@ typedef struct dpi_silo_clause {
       "means of parameters after each owner's own steps, under a key of all but who adds up: "     \
       "nobody sees a single owner's")
 
-/* The same of columns of the same records at two owners. */
+/* The same of columns of the same records at two owners: C name, name, noise, whether its clauses
+ * name values of single records and not sums over them, what it is. */
 #define DPI_SILO_COLUMN_SCHEME_LIST(X)                                                             \
-    X(columns_dp, "columns+dp", true,                                                              \
+    X(columns_dp, "columns+dp", true, false,                                                       \
       "columns of the same people at two owners: gradients on encrypted columns, with noise of "   \
       "both")                                                                                      \
-    X(columns, "columns", false,                                                                   \
-      "columns of the same people at two owners: each sees the exact gradients of its own")
+    X(columns, "columns", false, false,                                                            \
+      "columns of the same people at two owners: each sees the exact gradients of its own")        \
+    X(split, "split", false, true,                                                                 \
+      "split learning of columns of the same people at two owners: each sees numbers of every "    \
+      "single record of the other")
 
 /* The same of records in shares at three parties. */
 #define DPI_SILO_TRIO_SCHEME_LIST(X)                                                               \
@@ -67,7 +71,7 @@ typedef struct dpi_silo_clause {
 
 typedef struct dpi_silo_scheme {
     const char *name, *about;
-    bool noisy, by_columns, averages, shared;
+    bool noisy, by_columns, averages, shared, single;
     size_t n_rules, n_clauses;
     const dpi_silo_rule *rules;
     const dpi_silo_clause *clauses;

@@ -20,6 +20,7 @@
 #include "silo/pay-columns.h"
 #include "silo/policy.h"
 #include "silo/psi.h"
+#include "silo/run-split.h"
 #include "silo/run.h"
 #include "silo/state.h"
 
@@ -43,6 +44,7 @@ typedef struct linked_run {
     char names[DP_OWNERS_MOST][DPI_SILO_NAME];
     size_t *rows;        /* [data->rows], of which the first *common are set */
     double *x, *y;       /* the common rows, in their order */
+    dpi_plan_side *half; /* of split learning, which takes them where they lie */
     char path[PATH_MAX]; /* of the state */
 } linked_run;
 
@@ -53,15 +55,12 @@ static bool is_noisy(const linked_run *r)
 
 /* ---- what this owner alone can find out ---- */
 
-static dp_status check_data(const linked_run *r, dp_error *err)
+static dp_status check_table(const linked_run *r, dp_error *err)
 {
     const dp_silo_columns_data *a = r->data;
     const bool has = r->self == r->terms.outcome;
-    if (a->rows < 1 || a->rows > r->plan->opts.most_records || a->rows > DPI_COLUMNS_ROWS)
-        return dpi_fail(err, DP_EINVAL, "%zu rows are given; the plan has 1 to %llu", a->rows,
-                        (unsigned long long)r->plan->opts.most_records);
-    if (a->ids == NULL || a->x == NULL || has != (a->y != NULL))
-        return dpi_fail(err, DP_EINVAL, "ids and columns are needed, and %s outcomes at this owner",
+    if (a->x == NULL || has != (a->y != NULL))
+        return dpi_fail(err, DP_EINVAL, "columns are needed, and %s outcomes at this owner",
                         has ? "the" : "no");
     for (size_t i = 0; i < a->rows; i++) {
         bool good = true;
@@ -76,7 +75,21 @@ static dp_status check_data(const linked_run *r, dp_error *err)
                             "take it out, or put a value in its place",
                             i + 1);
     }
-    return dpi_psi_check_ids(a->rows, a->ids, err);
+    return DP_OK;
+}
+
+static dp_status check_data(linked_run *r, dp_error *err)
+{
+    const dp_silo_columns_data *a = r->data;
+    if (a->rows < 1 || a->rows > r->plan->opts.most_records || a->rows > DPI_COLUMNS_ROWS)
+        return dpi_fail(err, DP_EINVAL, "%zu rows are given; the plan has 1 to %llu", a->rows,
+                        (unsigned long long)r->plan->opts.most_records);
+    if (a->ids == NULL)
+        return dpi_fail(err, DP_EINVAL, "ids are needed, of each row one");
+    dp_status status = dpi_silo_plan_is_cut(r->plan) ? DP_OK : check_table(r, err);
+    if (status == DP_OK && dpi_silo_plan_is_split(r->plan))
+        status = dpi_plan_side_open(r->plan, r->self, a, &r->half, err);
+    return status == DP_OK ? dpi_psi_check_ids(a->rows, a->ids, err) : status;
 }
 
 static dp_status check(linked_run *r, dp_error *err)
@@ -94,9 +107,9 @@ static dp_status check(linked_run *r, dp_error *err)
                         "a plan of columns with noise goes on after a crash with the noise that it "
                         "had, which is kept in the state; name a folder for it");
     if (status == DP_OK)
-        status = check_data(r, err);
-    if (status == DP_OK && r->opts->policy != NULL)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
+    if (status == DP_OK)
+        status = check_data(r, err);
     return status;
 }
 
@@ -162,6 +175,8 @@ static dp_status open_state(linked_run *r, dp_error *err)
     if (status != DP_OK)
         return status;
     dpi_silo_hash_records(r->data->rows, r->d, r->data->ids, r->data->x, r->data->y, records);
+    if (r->half != NULL)
+        dpi_plan_side_hash(r->half, records);
     status = dpi_columns_state_new(folder != NULL ? r->path : NULL, &o, records, &r->state, err);
     sodium_memzero(records, sizeof records);
     return status;
@@ -169,11 +184,11 @@ static dp_status open_state(linked_run *r, dp_error *err)
 
 static dp_status begin(linked_run *r, dp_error *err)
 {
-    const size_t n = r->data->rows;
+    const size_t n = r->half == NULL ? r->data->rows : 0;
     dp_status status = dpi_silo_part_of(r->plan, r->self, &r->arena, &r->part, err);
-    r->rows = dpi_alloc(n, sizeof *r->rows);
-    r->x = dpi_alloc(n * r->d, sizeof *r->x);
-    r->y = dpi_alloc(n, sizeof *r->y);
+    r->rows = dpi_alloc(r->data->rows, sizeof *r->rows);
+    r->x = dpi_alloc(n * r->d + 1, sizeof *r->x);
+    r->y = dpi_alloc(n + 1, sizeof *r->y);
     if (status == DP_OK && (r->rows == NULL || r->x == NULL || r->y == NULL))
         status = dpi_fail_nomem(err);
     if (status == DP_OK)
@@ -216,7 +231,7 @@ static dp_status link_rows(linked_run *r, size_t *common, dp_error *err)
         status = dpi_fail(err, DP_EDATA,
                           "the two owners have no id in common; are they of the same kind, and "
                           "written alike?");
-    for (size_t i = 0; i < *common && status == DP_OK; i++) {
+    for (size_t i = 0; i < *common && status == DP_OK && r->half == NULL; i++) {
         const size_t from = r->rows[i];
         memcpy(r->x + i * r->d, a->x + from * r->d, r->d * sizeof *r->x);
         r->y[i] = a->y == NULL ? 0 : r->terms.logistic ? 2 * a->y[from] - 1 : a->y[from];
@@ -226,6 +241,8 @@ static dp_status link_rows(linked_run *r, size_t *common, dp_error *err)
 
 static dp_status regress(linked_run *r, size_t common, double *w, dp_error *err)
 {
+    if (r->half != NULL)
+        return dpi_plan_side_run(r->half, &r->part, r->post, common, r->rows, w, err);
     const dpi_columns_run_opts o = {.terms = &r->terms,
                                     .part = &r->part,
                                     .post = r->post,
@@ -253,7 +270,7 @@ static dp_status send_coefficients(linked_run *r, const double *w, dp_error *err
 static dp_status take_coefficients(linked_run *r, double *w, dp_error *err)
 {
     const size_t other = 1 - r->self, d = r->terms.columns[other];
-    unsigned char *body = dpi_alloc(d, sizeof *w);
+    unsigned char *body = dpi_alloc(d + 1, sizeof *w);
     if (body == NULL)
         return dpi_fail_nomem(err);
     dp_status status =
@@ -275,12 +292,15 @@ static dp_status take_coefficients(linked_run *r, double *w, dp_error *err)
 static dp_status tell(linked_run *r, const double *w, dp_error *err)
 {
     double *others = r->opts->others;
-    double *kept = others != NULL ? others : dpi_alloc(r->terms.columns[1 - r->self], sizeof *kept);
+    double *kept =
+        others != NULL ? others : dpi_alloc(r->terms.columns[1 - r->self] + 1, sizeof *kept);
     if (kept == NULL)
         return dpi_fail_nomem(err);
     dp_status status = send_coefficients(r, w, err);
     if (status == DP_OK)
         status = take_coefficients(r, kept, err);
+    if (status == DP_OK && r->opts->fit != NULL && dpi_silo_plan_is_cut(r->plan))
+        status = dpi_plan_side_fit(r->half, w, kept, r->opts->fit, err);
     if (kept != others)
         dpi_free(kept);
     return status;
@@ -295,7 +315,7 @@ static void wipe(void *bytes, size_t n)
 
 static void end(linked_run *r, dp_status status)
 {
-    const size_t n = r->data->rows;
+    const size_t n = r->half == NULL ? r->data->rows : 0;
     const bool begun = is_begun(r);
     dpi_silo_pay_end(&r->payment, begun, status);
     dpi_audit_close(r->audit, status);
@@ -303,9 +323,10 @@ static void end(linked_run *r, dp_status status)
     dpi_columns_state_free(r->state);
     if (r->carrier != NULL)
         r->carrier->kind->close(r->carrier);
-    wipe(r->rows, n * sizeof *r->rows);
+    wipe(r->rows, r->data->rows * sizeof *r->rows);
     wipe(r->x, n * r->d * sizeof *r->x);
     wipe(r->y, n * sizeof *r->y);
+    dpi_plan_side_close(r->half);
     dpi_arena_free(&r->arena);
 }
 
@@ -316,6 +337,10 @@ static void give_nothing(const linked_run *r, size_t *common, double *w)
     if (r->d == 0) /* nobody's */
         return;
     memset(w, 0, r->d * sizeof *w);
+    if (r->opts->fit != NULL) {
+        dp_fit_free(*r->opts->fit);
+        *r->opts->fit = NULL;
+    }
     if (r->opts->others != NULL)
         memset(r->opts->others, 0, r->terms.columns[1 - r->self] * sizeof *w);
 }
@@ -326,6 +351,8 @@ dp_status dp_silo_run_columns(const dp_silo_plan *plan, const dp_silo_columns_da
 {
     linked_run r = {.plan = plan, .data = data, .opts = opts};
     *common = 0;
+    if (opts->fit != NULL)
+        *opts->fit = NULL;
     if (opts->key == NULL || opts->mailbox == NULL)
         dpi_misuse(__func__, "no key or no mailbox");
     memcpy(r.names, plan->names, sizeof r.names);

@@ -88,7 +88,7 @@ static dp_status check(three_run *r, dp_error *err)
                         "this plan is not of three parties; run it with dp_silo_run, or "
                         "dp_silo_run_columns");
     dp_status status = dpi_silo_run_owner(r->plan, o->key, &r->self, err);
-    if (status == DP_OK && o->policy != NULL)
+    if (status == DP_OK)
         status = dpi_site_policy_check(o->policy, r->plan, err);
     if (status == DP_OK && o->at == NULL)
         status = dpi_fail(err, DP_EINVAL,

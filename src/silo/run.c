@@ -130,7 +130,7 @@ static dp_status check(silo_run *r, const dp_model *model, dp_error *err)
     dp_status status = r->gate ? dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err) : DP_OK;
     if (status == DP_OK && dpi_silo_plan_of_model(r->plan))
         status = check_model(r, model, err);
-    if (status == DP_OK && r->gate && r->opts->policy != NULL)
+    if (status == DP_OK && r->gate)
         status = dpi_site_policy_check(r->opts->policy, r->plan, err);
     return status;
 }

@@ -1,4 +1,4 @@
-UNIT_TESTS += %D%/t-draws %D%/t-evaluate %D%/t-finish %D%/t-kept %D%/t-report %D%/t-simulate
+UNIT_TESTS += %D%/t-draws %D%/t-evaluate %D%/t-finish %D%/t-kept %D%/t-report %D%/t-simulate %D%/t-split
 UNIT_TESTS += %D%/t-group-names %D%/t-prior %D%/t-walk
 
 fit_scene = %D%/scene.c %D%/scene.h

@@ -34,6 +34,13 @@ void scene_columns(check_scene *s, const char *scheme, double z)
     assert_ok(dpi_silo_joint_columns(&s->program, &s->who, &c, &s->err), s->err.text);
 }
 
+void scene_split_learning(check_scene *s)
+{
+    begin(s, "split");
+    s->who.n = 2;
+    assert_ok(dpi_silo_joint_split(&s->program, &s->who, 20, 30, &s->err), s->err.text);
+}
+
 void scene_shares(check_scene *s, const char *scheme, double z)
 {
     const dpi_joint_shares c = {

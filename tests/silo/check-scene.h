@@ -34,6 +34,9 @@ void scene_join(check_scene *s, dpi_joint_kind kind);
 /* The program of a regression of columns of north and south, likewise. */
 void scene_columns(check_scene *s, const char *scheme, double z);
 
+/* The program of split learning of columns of north, who has outcomes, and south. */
+void scene_split_learning(check_scene *s);
+
 /* The program of a regression in shares of columns of north and south, whom west helps; likewise,
  * without noise where z is 0. */
 void scene_shares(check_scene *s, const char *scheme, double z);
