@@ -5,8 +5,8 @@
  * DATA is as in examples/images.h, MODEL logistic or cnn; the first IMAGES are fitted by STEPS
  * steps of BATCH images each (0: all).  One JSON line: numbers of a record at the cut, the share of
  * test images that are told right, how far the parameters of the two are apart at the most, by the
- * greatest of them (of "apart": from a run of "here" after it), seconds of the clock and of processor
- * of all processes, and bytes of letters. */
+ * greatest of them (of "apart": from a run of "here" after it), seconds of the clock and of
+ * processor of all processes, and bytes of letters. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <math.h>

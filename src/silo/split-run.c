@@ -61,11 +61,26 @@ static dp_status choose_rows(split_run *r, dp_error *err)
 
 /* ---- letters ---- */
 
+static dp_status too_long(const split_run *r, const char *what, dp_error *err)
+{
+    return dpi_fail(err, DP_EACCURACY,
+                    "%s left all numbers in step %llu: steps of %g are too long for these columns; "
+                    "plan for shorter ones",
+                    what, (unsigned long long)r->at, r->o->terms->step);
+}
+
 static dp_status send(split_run *r, const dpi_silo_step *s, const char *name, dp_error *err)
 {
     dpi_bytes body = {NULL, 0, 0, false};
-    for (size_t j = 0; j < r->m * r->width; j++)
+    bool finite = true;
+    for (size_t j = 0; j < r->m * r->width; j++) {
+        finite = finite && isfinite(r->told[j]);
         dpi_bytes_real(&body, r->told[j]);
+    }
+    if (!finite) {
+        dpi_bytes_free(&body);
+        return too_long(r, "what records come to", err);
+    }
     dp_status status =
         body.failed ? dpi_fail_nomem(err)
                     : dpi_post_send(r->o->post, s->peer, r->at, 0, name, body.n, body.at, err);
@@ -104,10 +119,7 @@ static dp_status advance(split_run *r, dp_error *err)
         finite = finite && isfinite(r->theta[j]);
     }
     if (!finite)
-        return dpi_fail(err, DP_EACCURACY,
-                        "parameters left all numbers in step %llu: steps of %g are too long for "
-                        "these columns; plan for shorter ones",
-                        (unsigned long long)r->at, t->step);
+        return too_long(r, "parameters", err);
     dp_split_set(r->o->half, r->theta);
     return DP_OK;
 }
