@@ -12,7 +12,7 @@
 
 #include "tests/lib/check.h"
 
-enum { PARTIES = 3, D = 2, STEPS = 3, COPIES = 64, FILE_MOST = 4096, RUNS = 400 };
+enum { PARTIES = 3, D = 2, STEPS = 3, COPIES = 64, FILE_MOST = 4096, RUNS = 1000 };
 
 static char folder[64];
 static uint64_t seed = 7;
@@ -276,12 +276,95 @@ static void an_older_copy_of_one_opens_nothing_else(void **state)
         begin(&v, (size_t)n % PARTIES);
         for (int tries = 0; tries < 12 && !over; tries++) {
             refused += try_once(&v, &over) != DP_OK;
-            if (v.n_copies > 0 && draw(2) == 0)
-                put_copy(&v, draw(v.n_copies));
+            if (v.n_copies > 0 && draw(2) == 0) /* most often one of the newest */
+                put_copy(&v, draw(4) == 0 ? draw(v.n_copies)
+                                          : v.n_copies - 1 - draw(v.n_copies < 5 ? v.n_copies : 5));
         }
         ended += over;
     }
     assert_true(refused > RUNS / 4 && ended > RUNS / 20);
+}
+
+/* ---- what others say ---- */
+
+/* The three meet, all with new objects; what party k's call came to. */
+static dp_status meet(world *v, size_t k, dp_error *err)
+{
+    unsigned char own[PARTIES][DPI_TRIO_TOLD];
+    unsigned char *const told[PARTIES] = {own[0], own[1], own[2]};
+    static const char *const called[PARTIES] = {"a", "b", "c"};
+    dp_status status[PARTIES];
+    for (size_t p = 0; p < PARTIES; p++) {
+        dpi_trio_state_free(v->side[p].state);
+        assert_ok(open_state(p, 3, &v->side[p].state, err), err->text);
+        dpi_trio_state_tell(v->side[p].state, own[p]);
+    }
+    for (size_t p = 0; p < PARTIES; p++) {
+        dp_error of = {DP_OK, ""};
+        status[p] = dpi_trio_state_meet(v->side[p].state, told, called, p == k ? err : &of);
+    }
+    return status[k];
+}
+
+static void be_ready(world *v, size_t k, uint64_t step)
+{
+    const int64_t w[D] = {0};
+    dp_error err = {DP_OK, ""};
+    assert_ok(dpi_trio_state_ready(v->side[k].state, step, w, v->side[k].piece, &err), err.text);
+}
+
+static void open_all(world *v)
+{
+    dp_error err = {DP_OK, ""};
+    for (size_t k = 0; k < PARTIES; k++)
+        assert_ok(dpi_trio_state_opening(v->side[k].state, &err), err.text);
+}
+
+/* P0 can tell the others two sums: they do not go on from there. */
+static void who_was_told_another_sum_is_found(void **state)
+{
+    const int64_t sum[D] = {5, 6}, other[D] = {5, 7};
+    static world v;
+    dp_error err = {DP_OK, ""};
+    (void)state;
+    begin(&v, PARTIES);
+    assert_ok(meet(&v, 0, &err), err.text);
+    for (size_t k = 0; k < PARTIES; k++)
+        be_ready(&v, k, 1);
+    open_all(&v);
+    for (size_t k = 0; k < PARTIES; k++) {
+        assert_ok(dpi_trio_state_opened(v.side[k].state, k == 2 ? other : sum, &err), err.text);
+        be_ready(&v, k, 2);
+    }
+    for (size_t k = 0; k < PARTIES; k++) {
+        assert_fails(meet(&v, k, &err), DP_ESTATE, &err, "older copy");
+        err = (dp_error){DP_OK, ""};
+    }
+    for (size_t k = 0; k < PARTIES; k++)
+        dpi_trio_state_free(v.side[k].state);
+}
+
+/* Also when it is told again to who has not heard it. */
+static void a_sum_is_the_same_when_it_is_told_again(void **state)
+{
+    const int64_t sum[D] = {5, 6}, other[D] = {5, 7};
+    static world v;
+    dp_error err = {DP_OK, ""};
+    (void)state;
+    begin(&v, PARTIES);
+    assert_ok(meet(&v, 0, &err), err.text);
+    for (size_t k = 0; k < PARTIES; k++)
+        be_ready(&v, k, 1);
+    open_all(&v);
+    assert_ok(dpi_trio_state_opened(v.side[0].state, sum, &err), err.text);
+    be_ready(&v, 0, 2);
+    assert_ok(meet(&v, 1, &err), err.text);
+    assert_true(dpi_trio_state_opens_again(v.side[1].state));
+    assert_ok(dpi_trio_state_opened(v.side[1].state, sum, &err), err.text);
+    assert_fails(dpi_trio_state_opened(v.side[2].state, other, &err), DP_EPEER, &err,
+                 "not what it was");
+    for (size_t k = 0; k < PARTIES; k++)
+        dpi_trio_state_free(v.side[k].state);
 }
 
 /* ---- what is no state of this run ---- */
@@ -322,6 +405,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_ends_all_come_to_the_end),
         cmocka_unit_test(an_older_copy_of_one_opens_nothing_else),
+        cmocka_unit_test(who_was_told_another_sum_is_found),
+        cmocka_unit_test(a_sum_is_the_same_when_it_is_told_again),
         cmocka_unit_test(records_are_those_of_then),
         cmocka_unit_test(one_list_of_ids_is_answered),
     };
