@@ -22,14 +22,15 @@ endif
 endif
 EXTRA_DIST += %D%/hosts.c %D%/ranks.c
 if SERVE
-noinst_PROGRAMS += %D%/columns %D%/owners %D%/parties %D%/serve %D%/trio
+noinst_PROGRAMS += %D%/columns %D%/owners %D%/parties %D%/serve %D%/silo-owner %D%/trio
 examples_columns_LDADD = libtacit.la libtacit-serve.la -lm
 examples_owners_LDADD = libtacit.la libtacit-serve.la -lm
 examples_parties_LDADD = libtacit.la libtacit-serve.la -lm
 examples_serve_LDADD = libtacit.la libtacit-serve.la -lm
+examples_silo_owner_LDADD = libtacit.la libtacit-serve.la -lm
 examples_trio_LDADD = libtacit.la libtacit-serve.la -lm
 endif
-EXTRA_DIST += %D%/columns.c %D%/owners.c %D%/parties.c %D%/serve.c %D%/serve-demo %D%/trio.c
+EXTRA_DIST += %D%/columns.c %D%/owners.c %D%/parties.c %D%/serve.c %D%/serve-demo %D%/silo-owner.c %D%/trio.c
 if HAVE_PNG
 noinst_PROGRAMS += %D%/vae
 endif
