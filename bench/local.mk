@@ -1,7 +1,7 @@
 # Benchmarks are built by `make check`, so that they keep up with the library, and not run; one by
 # one: make bench/b-random && bench/b-random.
 # Results that documents quote are kept: results/<date>-<commit>.json.
-EXTRA_DIST += %D%/results %D%/silo-fit
+EXTRA_DIST += %D%/results %D%/silo-fit %D%/silo-hosts-owner.c
 benchmark = %D%/bench.c %D%/bench.h
 bench_options = %D%/options.c %D%/options.h
 
@@ -197,6 +197,15 @@ check_PROGRAMS += %D%/silo-psi
 check_PROGRAMS += %D%/silo-regression
 %C%_silo_regression_SOURCES = %D%/silo-regression.c $(benchmark)
 %C%_silo_regression_LDADD = libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+check_PROGRAMS += %D%/silo-hosts
+%C%_silo_hosts_SOURCES = %D%/silo-hosts.c $(benchmark)
+%C%_silo_hosts_LDADD = examples/images.$(OBJEXT) libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+if WITH_MPI
+check_PROGRAMS += %D%/silo-hosts-owner
+%C%_silo_hosts_owner_SOURCES = %D%/silo-hosts-owner.c $(benchmark)
+%C%_silo_hosts_owner_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+%C%_silo_hosts_owner_LDADD = examples/images.$(OBJEXT) libtacit-mpi.la libtacit-serve.la libtacit.la $(MPI_LIBS) -lm
+endif
 check_PROGRAMS += %D%/silo-shirts
 %C%_silo_shirts_SOURCES = %D%/silo-shirts.c $(benchmark)
 %C%_silo_shirts_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
@@ -223,7 +232,7 @@ check_PROGRAMS += %D%/fit-table
 %C%_fit_table_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/silo_trio-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/silo_hosts_owner-bench.$(OBJEXT) %D%/silo_trio-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now

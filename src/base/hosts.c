@@ -10,8 +10,8 @@
  * All ranks have the same sum and come to the same verdict.  Questions are all the same where asked
  * is first times their number: others, which are hashes, add up to that with a chance of 2^-256.
  *
- * A rank that leaves the call says so in place of the next meeting, and again until `ended` is their
- * number.  So it answers whoever still comes to meet, who then stops and leaves too.  Between a
+ * A rank that leaves the call says so in place of the next meeting, and again until `ended` is
+ * their number.  So it answers whoever still comes to meet, who then stops and leaves too.  Between a
  * meeting and what is given no rank leaves, so that nothing else can be waited for. */
 #include "base/hosts.h"
 

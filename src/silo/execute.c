@@ -1,9 +1,11 @@
 /* An interpreter of a few steps: what is not sent, received or computed by a kernel is the host's,
  * and ends a round. */
+#define _POSIX_C_SOURCE 200809L
 #include "silo/execute.h"
 
 #include <sodium.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
@@ -124,6 +126,13 @@ static dp_status compute(dpi_silo_machine *m, const dpi_silo_step *s, dp_error *
     return status;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* The first step that is not the host's. */
 static size_t begin_of(const dpi_silo_part *part)
 {
@@ -152,9 +161,12 @@ dp_status dpi_silo_execute(dpi_silo_machine *m, size_t n, uint64_t *x, dp_error 
         const dpi_silo_step *s = &m->part->steps[at];
         if (s->once && m->begun)
             continue;
+        const double before = m->costs != NULL ? now() : 0;
         status = s->kind == DPI_SILO_SEND   ? send(m, s, err)
                  : s->kind == DPI_SILO_RECV ? receive(m, s, err)
                                             : compute(m, s, err);
+        if (m->costs != NULL && !s->once && s->kind != DPI_SILO_RECV)
+            dpi_silo_costs_learn(m->costs, s->kind, now() - before);
         if (s->kind == DPI_SILO_OPEN)
             opened = &m->values[s->out].from[m->part->party];
     }

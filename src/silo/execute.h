@@ -6,6 +6,7 @@
 
 #include "silo/part.h"
 #include "silo/post.h"
+#include "silo/schedule.h"
 
 /* A value of a register that came from a party, or is this party's own. */
 typedef struct dpi_silo_value {
@@ -41,6 +42,7 @@ typedef struct dpi_silo_machine {
     void *of[DPI_SILO_N_STEPS];
     dpi_silo_values *values; /* [n_registers], the machine's own */
     bool begun;              /* what is done once is done */
+    dpi_silo_costs *costs;   /* nullable, borrowed: how long steps take, but once and to receive */
 } dpi_silo_machine;
 
 /* Makes the registers of a part.  DP_ENOMEM. */

@@ -9,7 +9,7 @@ libtacit_silo_la_SOURCES = %D%/audit.c %D%/audit.h %D%/carrier-folder.c %D%/carr
   %D%/policy.c %D%/policy.h %D%/post.c %D%/post.h %D%/print.c %D%/print.h %D%/program.c \
   %D%/program.h %D%/psi-link.c %D%/psi.c %D%/psi.h %D%/relay-box.c %D%/relay-box.h %D%/relay-request.c %D%/relay-request.h \
   %D%/relay-visit.c %D%/relay-visit.h %D%/relay.c %D%/round.c %D%/round.h %D%/rules-read.c \
-  %D%/rules.c %D%/rules.h %D%/run-columns.c %D%/run-split.c %D%/run-split.h %D%/run-trio.c %D%/run.c %D%/run.h %D%/split.c %D%/split.h %D%/state.c %D%/state.h %D%/steps.c %D%/sums.c %D%/sums.h %D%/trio-grid.c %D%/trio-links.c %D%/trio-links.h %D%/trio-openings.c %D%/trio-openings.h %D%/trio-rows.c %D%/trio-rows.h %D%/trio-run.c %D%/trio-run.h %D%/trio-state.c %D%/trio-state.h %D%/trio-steps.c %D%/trio-terms.c %D%/trio.h
+  %D%/rules.c %D%/rules.h %D%/run-columns.c %D%/run-split.c %D%/run-split.h %D%/run-trio.c %D%/run.c %D%/run.h %D%/schedule-run.c %D%/schedule.c %D%/schedule.h %D%/split.c %D%/split.h %D%/state.c %D%/state.h %D%/steps.c %D%/sums.c %D%/sums.h %D%/trio-grid.c %D%/trio-links.c %D%/trio-links.h %D%/trio-openings.c %D%/trio-openings.h %D%/trio-rows.c %D%/trio-rows.h %D%/trio-run.c %D%/trio-run.h %D%/trio-state.c %D%/trio-state.h %D%/trio-steps.c %D%/trio-terms.c %D%/trio.h
 libtacit_silo_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS)
 if CURL
 libtacit_silo_la_SOURCES += %D%/carrier-https.c

@@ -387,6 +387,7 @@ dp_status dpi_silo_round_new(const dpi_silo_round_opts *opts, dpi_silo_round **r
     if (status == DP_OK && dpi_silo_has_key(opts->part))
         status = make_key(r, err);
     r->machine.post = r->post;
+    r->machine.costs = opts->costs;
     r->machine.lack_ms = opts->lack_ms > 0 ? opts->lack_ms : usual_lack;
     if (status == DP_OK)
         *round = r;

@@ -15,8 +15,9 @@ typedef struct dpi_silo_round_opts {
     uint64_t
         rounds; /* where sums are under a key: that the run opens at most, and numbers of one */
     size_t most;
-    const char *state; /* a file; NULL, in simulations: nothing outlives the process */
-    uint32_t lack_ms;  /* that owners which may drop out are waited for; 0: 30 000 */
+    const char *state;     /* a file; NULL, in simulations: nothing outlives the process */
+    uint32_t lack_ms;      /* that owners which may drop out are waited for; 0: 30 000 */
+    dpi_silo_costs *costs; /* nullable: is told how long steps take */
 } dpi_silo_round_opts;
 
 typedef struct dpi_silo_round dpi_silo_round;

@@ -150,3 +150,5 @@ UNIT_TESTS += %D%/t-splits
 UNIT_TESTS += %D%/t-joint-ranks
 %C%_t_joint_ranks_SOURCES = %D%/t-joint-ranks.c tests/svi/ranks.c tests/svi/ranks.h $(silo_joint)
 %C%_t_joint_ranks_LDADD = $(TEST_SILO)
+UNIT_TESTS += %D%/t-schedule
+%C%_t_schedule_LDADD = $(TEST_SILO)
