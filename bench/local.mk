@@ -33,6 +33,12 @@ check_PROGRAMS += %D%/paillier
 %C%_paillier_LDADD = libtacit-crypto.la libtacit-base.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
+if SERVE
+check_PROGRAMS += %D%/ckks
+%C%_ckks_SOURCES = %D%/ckks.c $(benchmark)
+%C%_ckks_LDADD = libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+endif
+
 check_PROGRAMS += %D%/noise
 %C%_noise_SOURCES = %D%/noise.c $(benchmark)
 %C%_noise_LDADD = libtacit-internal.la $(TACIT_LIBS)

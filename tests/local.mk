@@ -46,6 +46,7 @@ include tests/program/local.mk
 include tests/tools/local.mk
 if SERVE
 include tests/crypto/local.mk
+include tests/fhe/local.mk
 include tests/silo/local.mk
 include tests/wire/local.mk
 include tests/share/local.mk

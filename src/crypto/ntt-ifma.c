@@ -292,6 +292,8 @@ IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_
     }
 }
 
+enum { MOST_PRODUCTS = 15 };
+
 /* Halves of sums of products: 52 bits each of the products, so together low + 2^52 high. */
 typedef struct low_and_high {
     __m512i low, high;
@@ -303,8 +305,8 @@ INLINE void add_product(low_and_high *sum, __m512i x, __m512i y)
     sum->high = _mm512_madd52hi_epu64(sum->high, x, y);
 }
 
-/* before + sum mod q of at most 15 products: the high ones, each below 2^48, stay below 2^52 with
- * what the low ones carry. */
+/* before + sum mod q of at most MOST_PRODUCTS products: the high ones, each below 2^48, stay below
+ * 2^52 with what the low ones carry. */
 INLINE __m512i collect(__m512i before, low_and_high sum, const factor whole[2], const vectors *k)
 {
     __m512i high = _mm512_add_epi64(sum.high, _mm512_srli_epi64(sum.low, 52));
@@ -315,7 +317,6 @@ INLINE __m512i collect(__m512i before, low_and_high sum, const factor whole[2], 
 
 IFMA static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d)
 {
-    enum { MOST = 15 };
     const vectors k = vectors_of(t->m.q);
     const factor whole[2] = {same(&t->whole[0], &t->whole_beside[0]),
                              same(&t->whole[1], &t->whole_beside[1])};
@@ -323,7 +324,7 @@ IFMA static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c
         __m512i to_c = _mm512_setzero_si512(), to_d = to_c;
         for (size_t i = 0, stop; i < terms->n; i = stop) {
             low_and_high b = {_mm512_setzero_si512(), _mm512_setzero_si512()}, e = b;
-            stop = terms->n - i < MOST ? terms->n : i + MOST;
+            stop = terms->n - i < MOST_PRODUCTS ? terms->n : i + MOST_PRODUCTS;
             for (size_t at = i; at < stop; at++) {
                 const __m512i x = _mm512_loadu_si512(terms->a[at] + j);
                 add_product(&b, x, _mm512_loadu_si512(terms->b[at] + j));
@@ -334,6 +335,26 @@ IFMA static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c
         }
         _mm512_storeu_si512(c + j, to_c);
         _mm512_storeu_si512(d + j, to_d);
+    }
+}
+
+IFMA static void weigh(const dpi_ntt *t, size_t terms, const uint64_t *const *a, const uint64_t *w,
+                       uint64_t *c)
+{
+    const vectors k = vectors_of(t->m.q);
+    const factor whole[2] = {same(&t->whole[0], &t->whole_beside[0]),
+                             same(&t->whole[1], &t->whole_beside[1])};
+    for (size_t j = 0; j < t->n; j += LANES) {
+        __m512i to = _mm512_setzero_si512();
+        for (size_t i = 0, stop; i < terms; i = stop) {
+            low_and_high sum = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+            stop = terms - i < MOST_PRODUCTS ? terms : i + MOST_PRODUCTS;
+            for (size_t at = i; at < stop; at++)
+                add_product(&sum, _mm512_loadu_si512(a[at] + j),
+                            _mm512_set1_epi64((long long)w[at]));
+            to = collect(to, sum, whole, &k);
+        }
+        _mm512_storeu_si512(c + j, to);
     }
 }
 
@@ -361,6 +382,7 @@ const dpi_ntt_kernel dpi_ntt_ifma = {
     .multiply = multiply,
     .multiply_add = multiply_add,
     .inner = inner,
+    .weigh = weigh,
     .scale = scale,
 };
 #else

@@ -87,6 +87,20 @@ static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uin
     }
 }
 
+static void weigh(const dpi_ntt *t, size_t terms, const uint64_t *const *a, const uint64_t *w,
+                  uint64_t *c)
+{
+    memset(c, 0, t->n * sizeof *c);
+    for (size_t i = 0; i < terms; i++) {
+        const uint64_t beside = dpi_ntt_beside(t, w[i]);
+        for (size_t j = 0; j < t->n; j++) {
+            const uint64_t more =
+                dpi_modulus_once(by_factor(a[i][j], w[i], beside, t->m.q), t->m.q);
+            c[j] = dpi_modulus_add(&t->m, c[j], more);
+        }
+    }
+}
+
 static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
 {
     for (size_t j = 0; j < t->n; j++)
@@ -108,6 +122,7 @@ const dpi_ntt_kernel dpi_ntt_portable = {
     .multiply = multiply,
     .multiply_add = multiply_add,
     .inner = inner,
+    .weigh = weigh,
     .scale = scale,
 };
 

@@ -36,6 +36,10 @@ typedef struct dpi_ntt_kernel {
     void (*multiply_add)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
     /* c = the sum of a[i] b[i], d = that of a[i] e[i], i < terms, place by place. */
     void (*inner)(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d);
+    /* c = the sum of w[i] a[i], i < terms, place by place, w[i] < q and a[i] < 2^50, which need not
+     * be below q. */
+    void (*weigh)(const dpi_ntt *t, size_t terms, const uint64_t *const *a, const uint64_t *w,
+                  uint64_t *c);
     /* a = w a, `beside` being dpi_ntt_beside of w. */
     void (*scale)(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a);
 } dpi_ntt_kernel;

@@ -266,6 +266,43 @@ static void sums_of_products_are_those_of_single_ones(void **state)
         }
 }
 
+/* Weights below q, of numbers that need not be. */
+static void sums_by_weights_are_those_of_single_ones(void **state)
+{
+    enum { N = 64, TERMS = 31 };
+    static uint64_t left[TERMS][N], sum[N], expected[N];
+    static const size_t counts[] = {1, 15, 16, TERMS};
+    const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
+    const uint64_t *x[TERMS], most = ((uint64_t)1 << 50) - 1;
+    uint64_t seed = 10, w[TERMS];
+    (void)state;
+    for (int bits = 20; bits <= 50; bits += 15)
+        for (size_t kind = 0; kind < 4; kind++) {
+            if (!kernels[kind % 2]->runs_here())
+                continue;
+            const uint64_t q = dpi_modulus_find(bits, 2 * N, 0);
+            dpi_ntt *t = made(N, q, kernels[kind % 2]);
+            fill(w, TERMS, q, &seed);
+            for (size_t i = 0; i < TERMS; i++) {
+                fill(left[i], N, most, &seed);
+                for (size_t j = 0; j < N && kind < 2; j++)
+                    left[i][j] = most;
+                w[i] = kind < 2 ? q - 1 : w[i];
+                x[i] = left[i];
+            }
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                memset(expected, 0, sizeof expected);
+                for (size_t i = 0; i < counts[k]; i++)
+                    for (size_t j = 0; j < N; j++)
+                        expected[j] = dpi_modulus_add(
+                            &t->m, expected[j], dpi_modulus_multiply(&t->m, left[i][j] % q, w[i]));
+                t->kernel->weigh(t, counts[k], x, w, sum);
+                assert_memory_equal(sum, expected, sizeof sum);
+            }
+            dpi_ntt_free(t);
+        }
+}
+
 static bool nowhere(void)
 {
     return false;
@@ -292,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_have_their_quotients_beside_them),
         cmocka_unit_test(sums_of_products_are_those_of_single_ones),
+        cmocka_unit_test(sums_by_weights_are_those_of_single_ones),
         cmocka_unit_test(products_are_those_of_the_schoolbook),
         cmocka_unit_test(places_are_values_at_odd_powers),
         cmocka_unit_test(scaling_is_multiplication),

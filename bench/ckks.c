@@ -1,0 +1,194 @@
+/* Time of CKKS' operations, one thread.
+ *   make bench/ckks && bench/ckks [LOG_N DEPTH ALPHA SPECIAL SCALE_BITS]
+ * JSON lines, milliseconds of processor, the least of RUNS (11): at the top level of the context,
+ * of which the first line says what it is; without arguments the contexts of doc/design/ckks.md. */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "fhe/ckks.h"
+
+enum { RUNS = 11 };
+
+typedef struct scene {
+    dpi_ckks *c;
+    dpi_ckks_room *room;
+    dpi_ckks_secret *secret;
+    dpi_ckks_public *public;
+    dpi_ckks_switch *square, *turn[8];
+    dpi_ckks_plain plain;
+    dpi_ckks_cipher x, y, to[8];
+    dpi_rlwe_stream random;
+    double *re;
+} scene;
+
+static void must(dp_status status, const dp_error *err)
+{
+    if (status == DP_OK)
+        return;
+    (void)fprintf(stderr, "ckks: %s\n", err->text);
+    exit(1);
+}
+
+typedef void operation(scene *s);
+
+static void encode(scene *s)
+{
+    dp_error err = {0};
+    must(dpi_ckks_encode(s->c, dpi_ckks_depth(s->c), 0, dpi_ckks_n(s->c) / 2, s->re, NULL, s->room,
+                         &s->plain, &err),
+         &err);
+}
+
+static void encrypt(scene *s)
+{
+    dpi_ckks_encrypt(s->secret, &s->plain, &s->random, s->room, &s->x);
+}
+
+static void encrypt_public(scene *s)
+{
+    dpi_ckks_encrypt_public(s->public, &s->plain, &s->random, s->room, &s->y);
+}
+
+static void decrypt(scene *s)
+{
+    static double re[1 << 15];
+    dpi_ckks_decrypt(s->secret, &s->x, &s->plain);
+    dpi_ckks_decode(s->c, &s->plain, dpi_ckks_n(s->c) / 2, s->room, re, NULL);
+}
+
+static void add(scene *s)
+{
+    dpi_ckks_add(s->c, &s->x, &s->y, &s->to[0]);
+}
+
+static void multiply_plain(scene *s)
+{
+    dpi_ckks_multiply_plain(s->c, &s->x, &s->plain, &s->to[0]);
+}
+
+static void multiply(scene *s)
+{
+    dpi_ckks_multiply(s->c, &s->x, &s->y, s->square, s->room, &s->to[0]);
+}
+
+static void rotate(scene *s)
+{
+    dpi_ckks_rotate(s->c, &s->x, s->turn[0], s->room, &s->to[0]);
+}
+
+static void rotate_eight(scene *s)
+{
+    const dpi_ckks_switch *k[8];
+    dpi_ckks_cipher *to[8];
+    for (int i = 0; i < 8; i++) {
+        k[i] = s->turn[i];
+        to[i] = &s->to[i];
+    }
+    dpi_ckks_rotate_all(s->c, &s->x, 8, k, s->room, to);
+}
+
+/* Of a product, which is as quick to make as to copy. */
+static void rescale(scene *s)
+{
+    s->to[1].level = dpi_ckks_depth(s->c);
+    dpi_ckks_rescale(s->c, s->room, &s->to[1]);
+}
+
+static double least_of(scene *s, operation *f)
+{
+    double least = 0;
+    for (int r = 0; r < RUNS; r++) {
+        const double from = bench_processor();
+        f(s);
+        const double took = bench_processor() - from;
+        least = r == 0 || took < least ? took : least;
+    }
+    return 1000 * least;
+}
+
+static void begin(scene *s, const dpi_ckks_spec *spec)
+{
+    const unsigned char seed[DPI_RLWE_SEED] = {1};
+    dp_error err = {0};
+    dpi_rlwe_start(&s->random, seed, "bench");
+    must(dpi_ckks_new(spec, &s->c, &err), &err);
+    must(dpi_ckks_room_new(s->c, &s->room, &err), &err);
+    must(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), &err);
+    must(dpi_ckks_public_new(s->secret, &s->random, &s->public, &err), &err);
+    must(dpi_ckks_switch_square(s->secret, &s->random, &s->square, &err), &err);
+    must(dpi_ckks_plain_new(s->c, spec->depth, &s->plain, &err), &err);
+    must(dpi_ckks_cipher_new(s->c, spec->depth, &s->x, &err), &err);
+    must(dpi_ckks_cipher_new(s->c, spec->depth, &s->y, &err), &err);
+    for (int i = 0; i < 8; i++) {
+        must(dpi_ckks_switch_rotation(s->secret, i + 1, &s->random, &s->turn[i], &err), &err);
+        must(dpi_ckks_cipher_new(s->c, spec->depth, &s->to[i], &err), &err);
+    }
+    s->re = calloc(dpi_ckks_n(s->c), sizeof *s->re);
+    if (s->re == NULL)
+        abort();
+    for (size_t k = 0; k < dpi_ckks_n(s->c) / 2; k++)
+        s->re[k] = (double)(k % 17) / 17;
+}
+
+static void end(scene *s)
+{
+    for (int i = 0; i < 8; i++) {
+        dpi_ckks_switch_free(s->turn[i]);
+        dpi_ckks_cipher_free(&s->to[i]);
+    }
+    dpi_ckks_plain_free(&s->plain);
+    dpi_ckks_cipher_free(&s->x);
+    dpi_ckks_cipher_free(&s->y);
+    dpi_ckks_switch_free(s->square);
+    dpi_ckks_public_free(s->public);
+    dpi_ckks_secret_free(s->secret);
+    dpi_ckks_room_free(s->room);
+    dpi_ckks_free(s->c);
+    dpi_rlwe_end(&s->random);
+    free(s->re);
+}
+
+static void measure(const dpi_ckks_spec *spec)
+{
+    static const struct {
+        const char *name;
+        operation *f;
+    } all[] = {{"encode", encode},     {"encrypt", encrypt}, {"encrypt_public", encrypt_public},
+               {"decrypt", decrypt},   {"add", add},         {"multiply_plain", multiply_plain},
+               {"multiply", multiply}, {"rotate", rotate},   {"rotate_eight", rotate_eight},
+               {"rescale", rescale}};
+    static scene s;
+    begin(&s, spec);
+    (void)printf(
+        "{\"bench\": \"ckks\", \"log_n\": %d, \"primes\": %zu, \"special\": %zu, \"alpha\": %zu, "
+        "\"kernel\": \"%s\", ",
+        spec->log_n, spec->depth + 1, spec->special, spec->alpha, dpi_ntt_best()->name);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        bench_number(all[k].name, least_of(&s, all[k].f));
+    bench_end_line();
+    end(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const dpi_ckks_spec usual[] = {{13, 49, 33, 3, 1, 1, false},
+                                          {14, 49, 40, 8, 1, 1, false},
+                                          {15, 49, 40, 16, 3, 3, false},
+                                          {16, 49, 40, 28, 10, 10, false}};
+    if (argc == 6) {
+        const dpi_ckks_spec one = {.log_n = atoi(argv[1]),
+                                   .first_bits = 49,
+                                   .scale_bits = atoi(argv[5]),
+                                   .depth = strtoul(argv[2], NULL, 10),
+                                   .special = strtoul(argv[4], NULL, 10),
+                                   .alpha = strtoul(argv[3], NULL, 10),
+                                   .toy = true};
+        measure(&one);
+        return 0;
+    }
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        measure(&usual[k]);
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* Sums, products and rotations. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "fhe/ckks-parts.h"
+
+static void must_agree(size_t level, double scale, size_t other, double other_scale)
+{
+    if (level != other)
+        dpi_misuse(__func__, "operands are at different levels; lower one of them");
+    if (scale != other_scale)
+        dpi_misuse(__func__, "operands have different scales; rescale products first");
+}
+
+static void copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher *to)
+{
+    if (x == to)
+        return;
+    for (size_t k = 0; k < x->parts; k++)
+        memcpy(to->part[k], x->part[k], (x->level + 1) * c->n * sizeof(uint64_t));
+    to->level = x->level;
+    to->scale = x->scale;
+    to->size = x->size;
+    to->noise = x->noise;
+    to->parts = x->parts;
+}
+
+/* ---- sums ---- */
+
+static void add_all(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                    bool minus, dpi_ckks_cipher *to)
+{
+    must_agree(x->level, x->scale, y->level, y->scale);
+    const double size = x->size + y->size, noise = x->noise + y->noise;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t t = 0; t <= x->level; t++) {
+            const dpi_modulus *m = &c->ntt[t]->m;
+            const uint64_t *a = x->part[k], *b = y->part[k];
+            uint64_t *out = to->part[k];
+            for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
+                out[i] =
+                    minus ? dpi_modulus_subtract(m, a[i], b[i]) : dpi_modulus_add(m, a[i], b[i]);
+        }
+    to->level = x->level;
+    to->scale = x->scale;
+    to->parts = 2;
+    to->size = size;
+    to->noise = noise;
+}
+
+void dpi_ckks_add(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                  dpi_ckks_cipher *to)
+{
+    add_all(c, x, y, false, to);
+}
+
+void dpi_ckks_subtract(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                       dpi_ckks_cipher *to)
+{
+    add_all(c, x, y, true, to);
+}
+
+void dpi_ckks_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_plain *p,
+                        dpi_ckks_cipher *to)
+{
+    must_agree(x->level, x->scale, p->level, p->scale);
+    copy(c, x, to);
+    for (size_t t = 0; t <= x->level; t++)
+        for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
+            to->part[0][i] = dpi_modulus_add(&c->ntt[t]->m, to->part[0][i], p->row[i]);
+    to->size += p->size;
+    to->noise += p->noise;
+}
+
+/* ---- products ---- */
+
+static double product_noise(double x_size, double x_noise, double y_size, double y_noise)
+{
+    return x_size * y_noise + x_noise * y_size + x_noise * y_noise;
+}
+
+void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_plain *p,
+                             dpi_ckks_cipher *to)
+{
+    must_agree(x->level, 0, p->level, 0);
+    copy(c, x, to);
+    for (size_t k = 0; k < to->parts; k++)
+        for (size_t t = 0; t <= x->level; t++)
+            c->ntt[t]->kernel->multiply(c->ntt[t], to->part[k] + t * c->n, p->row + t * c->n,
+                                        to->part[k] + t * c->n);
+    to->noise = product_noise(to->size, to->noise, p->size, p->noise);
+    to->size *= p->size;
+    to->scale *= p->scale;
+}
+
+/* x0 y0, x0 y1 + x1 y0, x1 y1; `to` may be x or y. */
+static void multiply_parts(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                           uint64_t *middle, dpi_ckks_cipher *to)
+{
+    for (size_t t = 0; t <= x->level; t++) {
+        const dpi_ntt *ntt = c->ntt[t];
+        const size_t at = t * c->n;
+        ntt->kernel->multiply(ntt, x->part[0] + at, y->part[1] + at, middle);
+        ntt->kernel->multiply_add(ntt, x->part[1] + at, y->part[0] + at, middle);
+        ntt->kernel->multiply(ntt, x->part[1] + at, y->part[1] + at, to->part[2] + at);
+        ntt->kernel->multiply(ntt, x->part[0] + at, y->part[0] + at, to->part[0] + at);
+        memcpy(to->part[1] + at, middle, c->n * sizeof *middle);
+    }
+}
+
+void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                       const dpi_ckks_switch *square, dpi_ckks_room *room, dpi_ckks_cipher *to)
+{
+    const size_t level = x->level;
+    const double size = x->size * y->size, scale = x->scale * y->scale;
+    const double noise = product_noise(x->size, x->noise, y->size, y->noise);
+    must_agree(level, 0, y->level, 0);
+    multiply_parts(c, x, y, room->row, to);
+    dpi_ckks_raise(c, level, to->part[2], room);
+    dpi_ckks_inner(c, level, square, room, to->part);
+    to->level = level;
+    to->parts = 2;
+    to->scale = scale;
+    to->size = size;
+    to->noise = noise + dpi_ckks_spread(c, dpi_ckks_switching(c, level), scale);
+}
+
+/* 1, at the scale of the level, is a whole number but for its fraction. */
+void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ckks_cipher *x)
+{
+    while (x->level > level) {
+        const double scale = c->scale[x->level];
+        const uint64_t one = (uint64_t)llrint(scale);
+        for (size_t k = 0; k < x->parts; k++)
+            for (size_t t = 0; t <= x->level; t++) {
+                const dpi_ntt *ntt = c->ntt[t];
+                const uint64_t w = dpi_ckks_reduce(c, t, one);
+                ntt->kernel->scale(ntt, w, dpi_ntt_beside(ntt, w), x->part[k] + t * c->n);
+            }
+        x->noise += x->size * fabs((double)one - scale) / scale;
+        x->scale *= scale;
+        dpi_ckks_rescale(c, room, x);
+    }
+}
+
+/* ---- rotations ---- */
+
+/* c0 where it goes, and room for what switching makes of c1; `first` is c0 of x, not of to. */
+static void turn_first(const dpi_ckks *c, const dpi_ckks_cipher *x, const uint64_t *first,
+                       const dpi_ckks_switch *k, dpi_ckks_cipher *to)
+{
+    const size_t n = c->n, level = x->level;
+    for (size_t t = 0; t <= level; t++)
+        for (size_t j = 0; j < n; j++)
+            to->part[0][t * n + j] = first[t * n + k->place[j]];
+    memset(to->part[1], 0, (level + 1) * n * sizeof(uint64_t));
+    to->noise = x->noise + dpi_ckks_spread(c, dpi_ckks_switching(c, level), x->scale);
+    to->level = level;
+    to->parts = 2;
+    to->scale = x->scale;
+    to->size = x->size;
+}
+
+void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t count,
+                         const dpi_ckks_switch *const *k, dpi_ckks_room *room,
+                         dpi_ckks_cipher *const *to)
+{
+    dpi_ckks_raise(c, x->level, x->part[1], room);
+    for (size_t i = 0; i < count; i++) {
+        turn_first(c, x, x->part[0], k[i], to[i]);
+        dpi_ckks_inner(c, x->level, k[i], room, to[i]->part);
+    }
+}
+
+void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
+                     dpi_ckks_room *room, dpi_ckks_cipher *to)
+{
+    const uint64_t *first = x->part[0];
+    dpi_ckks_raise(c, x->level, x->part[1], room);
+    if (x == to) { /* what is permuted cannot be written over */
+        uint64_t *const spare = to->part[2];
+        to->part[2] = to->part[0];
+        to->part[0] = spare;
+        first = to->part[2];
+    }
+    turn_first(c, x, first, k, to);
+    dpi_ckks_inner(c, to->level, k, room, to->part);
+}

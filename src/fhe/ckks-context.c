@@ -1,0 +1,299 @@
+/* Contexts: primes, scales, and what is known of them beforehand. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "fhe/ckks-parts.h"
+
+/* The guidelines of 2024 (eprint 2024/463), uniform ternary secrets, 128 bits, classical. */
+double dpi_ckks_most_bits(int log_n)
+{
+    static const double most[] = {26, 53, 106, 214, 430, 868, 1747};
+    return log_n >= DPI_CKKS_LEAST_LOG && log_n <= DPI_CKKS_MOST_LOG
+               ? most[log_n - DPI_CKKS_LEAST_LOG]
+               : 0;
+}
+
+static dp_status check(const dpi_ckks_spec *s, dp_error *err)
+{
+    if (s->log_n < DPI_CKKS_LEAST_LOG || s->log_n > DPI_CKKS_MOST_LOG)
+        return dpi_fail(err, DP_EINVAL, "the degree is 2^%d .. 2^%d, not 2^%d",
+                        (int)DPI_CKKS_LEAST_LOG, (int)DPI_CKKS_MOST_LOG, s->log_n);
+    if (s->scale_bits < s->log_n + 10 || s->scale_bits > DPI_MODULUS_BITS - 1 ||
+        s->first_bits < s->scale_bits || s->first_bits > DPI_MODULUS_BITS)
+        return dpi_fail(err, DP_EINVAL,
+                        "scales at degree 2^%d have %d .. %d bits and the first prime as many to "
+                        "%d, not %d and %d",
+                        s->log_n, s->log_n + 10, DPI_MODULUS_BITS - 1, (int)DPI_MODULUS_BITS,
+                        s->scale_bits, s->first_bits);
+    if (s->special < 1 || s->alpha < 1 || s->alpha > s->special ||
+        s->depth + 1 + s->special > DPI_CKKS_PRIMES)
+        return dpi_fail(
+            err, DP_EINVAL,
+            "%zu primes in a digit, %zu special ones and depth %zu; digits have 1 to as "
+            "many as are special, and all primes together are at most %d",
+            s->alpha, s->special, s->depth, (int)DPI_CKKS_PRIMES);
+    return DP_OK;
+}
+
+/* ---- primes ---- */
+
+static bool is_used(const uint64_t *used, size_t n, uint64_t q)
+{
+    for (size_t k = 0; k < n; k++)
+        if (used[k] == q)
+            return true;
+    return false;
+}
+
+/* The unused prime q = 1 mod 2n that is nearest to x; 0: none within a fiftieth of it. */
+static uint64_t nearest(double x, uint64_t step, const uint64_t *used, size_t n)
+{
+    const uint64_t middle = (uint64_t)llround(x / (double)step) * step + 1;
+    for (uint64_t away = 0; away < middle / 50; away += step)
+        for (int side = 0; side < (away > 0 ? 2 : 1); side++) {
+            const uint64_t q = side == 0 ? middle - away : middle + away;
+            if (q < (uint64_t)1 << DPI_MODULUS_BITS && !is_used(used, n, q) && dpi_prime(q))
+                return q;
+        }
+    return 0;
+}
+
+/* The largest unused one of so many bits; 0: none. */
+static uint64_t largest(int bits, uint64_t step, const uint64_t *used, size_t n)
+{
+    uint64_t q = 0;
+    for (size_t skip = 0; skip == 0 || (q != 0 && is_used(used, n, q)); skip++)
+        q = dpi_modulus_find(bits, step, skip);
+    return q;
+}
+
+/* P's from the top, then q_0, then q_depth ... q_1, each by the scale above it. */
+static dp_status choose_primes(dpi_ckks *c, uint64_t *prime, dp_error *err)
+{
+    const dpi_ckks_spec *s = &c->spec;
+    const uint64_t step = 2 * (uint64_t)c->n;
+    uint64_t used[DPI_CKKS_PRIMES];
+    size_t n = 0;
+    bool all = true;
+    for (size_t k = 0; k < s->special; k++)
+        prime[c->levels + k] = used[n] = largest(DPI_MODULUS_BITS, step, used, n), n++;
+    prime[0] = used[n] = largest(s->first_bits, step, used, n), n++;
+    c->scale[s->depth] = exp2(s->scale_bits);
+    for (size_t l = s->depth; l > 0; l--) {
+        const double square = c->scale[l] * c->scale[l];
+        prime[l] = used[n] = nearest(square / exp2(s->scale_bits), step, used, n), n++;
+        c->scale[l - 1] = square / (double)prime[l];
+    }
+    for (size_t k = 0; k < c->primes; k++) {
+        all = all && prime[k] != 0;
+        c->bits += all ? log2((double)prime[k]) : 0;
+    }
+    if (!all)
+        return dpi_fail(err, DP_EINVAL, "there are not as many primes for degree 2^%d", s->log_n);
+    return s->toy || c->bits <= dpi_ckks_most_bits(s->log_n)
+               ? DP_OK
+               : dpi_fail(err, DP_EPRIVACY,
+                          "moduli of %.0f bits at degree 2^%d are below 128 bits of security; up "
+                          "to %.0f are allowed, take a higher degree or less depth",
+                          c->bits, s->log_n, dpi_ckks_most_bits(s->log_n));
+}
+
+/* ---- what is known beforehand ---- */
+
+static dpi_ckks_factor factor(const dpi_ckks *c, size_t prime, uint64_t w)
+{
+    return (dpi_ckks_factor){w, dpi_ntt_beside(c->ntt[prime], w)};
+}
+
+/* The product of primes first ... first + count - 1 but for `but`, modulo prime t. */
+static uint64_t product(const dpi_ckks *c, size_t first, size_t count, size_t but, size_t t)
+{
+    const dpi_modulus *m = &c->ntt[t]->m;
+    uint64_t all = 1;
+    for (size_t k = first; k < first + count; k++)
+        if (k != but)
+            all = dpi_modulus_multiply(m, all, dpi_modulus_reduce(m, c->ntt[k]->m.q));
+    return all;
+}
+
+static dp_status make_raising(const dpi_ckks *c, size_t first, size_t count, dpi_ckks_raising *r,
+                              dp_error *err)
+{
+    const size_t terms = count + 1;
+    *r = (dpi_ckks_raising){.first = first,
+                            .count = count,
+                            .own = dpi_alloc(count, sizeof *r->own),
+                            .from = dpi_alloc(c->primes * terms, sizeof *r->from),
+                            .over = dpi_alloc(count, sizeof *r->over)};
+    if (r->own == NULL || r->from == NULL || r->over == NULL)
+        return dpi_fail_nomem(err);
+    for (size_t t = 0; t < c->primes; t++)
+        r->from[t * terms + count] =
+            dpi_modulus_subtract(&c->ntt[t]->m, 0, product(c, first, count, SIZE_MAX, t));
+    for (size_t j = 0; j < count; j++) {
+        const size_t q = first + j;
+        r->bits += log2((double)c->ntt[q]->m.q);
+        r->over[j] = 1 / (double)c->ntt[q]->m.q;
+        r->own[j] =
+            factor(c, q, dpi_modulus_inverse(&c->ntt[q]->m, product(c, first, count, q, q)));
+        for (size_t t = 0; t < c->primes; t++)
+            r->from[t * terms + j] = product(c, first, count, q, t);
+    }
+    return DP_OK;
+}
+
+static void free_raising(dpi_ckks_raising *r)
+{
+    dpi_free(r->own);
+    dpi_free(r->from);
+    dpi_free(r->over);
+}
+
+/* Each digit with all its primes and with fewer, of which there are only the first. */
+static dp_status make_digits(dpi_ckks *c, dp_error *err)
+{
+    const size_t alpha = c->spec.alpha;
+    dp_status status = DP_OK;
+    c->digits = (c->levels + alpha - 1) / alpha;
+    for (size_t i = 0; i < c->digits && status == DP_OK; i++) {
+        const size_t first = i * alpha,
+                     most = c->levels - first < alpha ? c->levels - first : alpha;
+        c->digit[i] = dpi_alloc(most, sizeof *c->digit[i]);
+        if (c->digit[i] == NULL)
+            return dpi_fail_nomem(err);
+        memset(c->digit[i], 0, most * sizeof *c->digit[i]);
+        for (size_t k = 0; k < most && status == DP_OK; k++)
+            status = make_raising(c, first, k + 1, &c->digit[i][k], err);
+    }
+    return status;
+}
+
+static void fill_special(dpi_ckks *c)
+{
+    for (size_t t = 0; t < c->levels; t++) {
+        const dpi_modulus *m = &c->ntt[t]->m;
+        c->p_mod[t] = product(c, c->levels, c->spec.special, SIZE_MAX, t);
+        c->over_p[t] = factor(c, t, dpi_modulus_inverse(m, c->p_mod[t]));
+        for (size_t l = t + 1; l < c->levels; l++)
+            c->over_q[l][t] =
+                factor(c, t, dpi_modulus_inverse(m, dpi_modulus_reduce(m, c->ntt[l]->m.q)));
+    }
+}
+
+static dp_status make(dpi_ckks *c, dp_error *err)
+{
+    uint64_t prime[DPI_CKKS_PRIMES];
+    dp_status status = choose_primes(c, prime, err);
+    for (size_t k = 0; k < c->primes && status == DP_OK; k++) {
+        status = dpi_ntt_new(c->n, prime[k], NULL, &c->ntt[k], err);
+        c->whole[k] = UINT64_MAX / prime[k]; /* primes are odd */
+    }
+    if (status == DP_OK)
+        status = dpi_embedding_new(c->n, &c->embedding, err);
+    if (status == DP_OK)
+        status = make_digits(c, err);
+    if (status == DP_OK)
+        status = make_raising(c, c->levels, c->spec.special, &c->p, err);
+    if (status == DP_OK)
+        fill_special(c);
+    return status;
+}
+
+dp_status dpi_ckks_new(const dpi_ckks_spec *spec, dpi_ckks **to, dp_error *err)
+{
+    *to = NULL;
+    dp_status status = check(spec, err);
+    if (status != DP_OK)
+        return status;
+    dpi_ckks *c = dpi_alloc(1, sizeof *c);
+    if (c == NULL)
+        return dpi_fail_nomem(err);
+    *c = (dpi_ckks){.spec = *spec,
+                    .n = (size_t)1 << spec->log_n,
+                    .levels = spec->depth + 1,
+                    .primes = spec->depth + 1 + spec->special};
+    status = make(c, err);
+    if (status == DP_OK)
+        *to = c;
+    else
+        dpi_ckks_free(c);
+    return status;
+}
+
+void dpi_ckks_free(dpi_ckks *c)
+{
+    if (c == NULL)
+        return;
+    for (size_t k = 0; k < c->primes; k++)
+        dpi_ntt_free(c->ntt[k]);
+    for (size_t i = 0; i < c->digits; i++) {
+        const size_t first = i * c->spec.alpha;
+        for (size_t k = 0; c->digit[i] != NULL && k < c->spec.alpha && first + k < c->levels; k++)
+            free_raising(&c->digit[i][k]);
+        dpi_free(c->digit[i]);
+    }
+    free_raising(&c->p);
+    dpi_embedding_free(c->embedding);
+    dpi_free(c);
+}
+
+size_t dpi_ckks_n(const dpi_ckks *c)
+{
+    return c->n;
+}
+
+size_t dpi_ckks_depth(const dpi_ckks *c)
+{
+    return c->spec.depth;
+}
+
+double dpi_ckks_scale(const dpi_ckks *c, size_t level)
+{
+    return c->scale[level];
+}
+
+double dpi_ckks_bits(const dpi_ckks *c)
+{
+    return c->bits;
+}
+
+/* ---- noise ---- */
+
+double dpi_ckks_spread(const dpi_ckks *c, double variance, double scale)
+{
+    return sqrt((double)c->n * variance) / scale;
+}
+
+double dpi_ckks_rounding(const dpi_ckks *c)
+{
+    return (1 + 2.0 / 3 * (double)c->n) / 12;
+}
+
+double dpi_ckks_variance(void)
+{
+    return DPI_RLWE_COINS / 2.0;
+}
+
+/* Digits are uniform between -D / 2 and D / 2. */
+double dpi_ckks_switching(const dpi_ckks *c, size_t level)
+{
+    double digits = 0;
+    for (size_t i = 0; i * c->spec.alpha <= level; i++) {
+        const size_t first = i * c->spec.alpha, left = level + 1 - first;
+        const size_t count = left < c->spec.alpha ? left : c->spec.alpha;
+        digits += exp2(2 * (c->digit[i][count - 1].bits - c->p.bits));
+    }
+    return (double)c->n * digits / 12 * dpi_ckks_variance() + dpi_ckks_rounding(c);
+}
+
+double dpi_ckks_error(const dpi_ckks_cipher *x)
+{
+    return 6 * x->noise;
+}
+
+double dpi_ckks_precision(const dpi_ckks_cipher *x)
+{
+    return -log2(dpi_ckks_error(x));
+}

@@ -1,0 +1,313 @@
+/* Values, rooms and keys. */
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "fhe/ckks-parts.h"
+
+/* ---- values and rooms ---- */
+
+static uint64_t *rows(const dpi_ckks *c, size_t n)
+{
+    return dpi_alloc(c->n * n, sizeof(uint64_t));
+}
+
+static void wipe(void *bytes, size_t n)
+{
+    if (bytes != NULL)
+        sodium_memzero(bytes, n);
+    dpi_free(bytes);
+}
+
+dp_status dpi_ckks_plain_new(const dpi_ckks *c, size_t level, dpi_ckks_plain *p, dp_error *err)
+{
+    *p = (dpi_ckks_plain){.level = level, .row = rows(c, level + 1)};
+    return p->row != NULL ? DP_OK : dpi_fail_nomem(err);
+}
+
+dp_status dpi_ckks_cipher_new(const dpi_ckks *c, size_t level, dpi_ckks_cipher *x, dp_error *err)
+{
+    *x = (dpi_ckks_cipher){.level = level, .parts = 2};
+    bool all = true;
+    for (int k = 0; k < 3; k++)
+        all = (x->part[k] = rows(c, level + 1)) != NULL && all;
+    if (all)
+        return DP_OK;
+    dpi_ckks_cipher_free(x);
+    return dpi_fail_nomem(err);
+}
+
+void dpi_ckks_plain_free(dpi_ckks_plain *p)
+{
+    dpi_free(p->row);
+    *p = (dpi_ckks_plain){.row = NULL};
+}
+
+void dpi_ckks_cipher_free(dpi_ckks_cipher *x)
+{
+    for (int k = 0; k < 3; k++)
+        dpi_free(x->part[k]);
+    *x = (dpi_ckks_cipher){.part = {NULL}};
+}
+
+dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err)
+{
+    const size_t most = c->spec.special; /* alpha is not more */
+    dpi_ckks_room *r = *to = dpi_alloc(1, sizeof *r);
+    if (r == NULL)
+        return dpi_fail_nomem(err);
+    *r = (dpi_ckks_room){.c = c,
+                         .raised = rows(c, c->digits * c->primes),
+                         .turned = rows(c, c->digits),
+                         .sum = {rows(c, c->primes), rows(c, c->primes)},
+                         .row = rows(c, most),
+                         .part = dpi_alloc(c->n, sizeof(double)),
+                         .re = dpi_alloc(c->n / 2, sizeof(double)),
+                         .im = dpi_alloc(c->n / 2, sizeof(double)),
+                         .times = rows(c, 1),
+                         .whole = dpi_alloc(c->n, sizeof(int64_t)),
+                         .small = {dpi_alloc(c->n, 1), dpi_alloc(c->n, 1)}};
+    if (r->raised != NULL && r->turned != NULL && r->sum[0] != NULL && r->sum[1] != NULL &&
+        r->row != NULL && r->part != NULL && r->re != NULL && r->im != NULL && r->times != NULL &&
+        r->whole != NULL && r->small[0] != NULL && r->small[1] != NULL)
+        return DP_OK;
+    dpi_ckks_room_free(r);
+    *to = NULL;
+    return dpi_fail_nomem(err);
+}
+
+void dpi_ckks_room_free(dpi_ckks_room *r)
+{
+    if (r == NULL)
+        return;
+    const size_t n = r->c->n, row = n * sizeof(uint64_t);
+    wipe(r->raised, r->c->digits * r->c->primes * row);
+    wipe(r->turned, r->c->digits * row);
+    for (int k = 0; k < 2; k++) {
+        wipe(r->sum[k], r->c->primes * row);
+        wipe(r->small[k], n);
+    }
+    wipe(r->re, n / 2 * sizeof *r->re);
+    wipe(r->im, n / 2 * sizeof *r->im);
+    wipe(r->row, r->c->spec.special * row);
+    wipe(r->part, n * sizeof *r->part);
+    wipe(r->times, row);
+    wipe(r->whole, n * sizeof *r->whole);
+    dpi_free(r);
+}
+
+/* ---- polynomials ---- */
+
+void dpi_ckks_small(const dpi_ckks *c, size_t first, size_t last, const int8_t *small,
+                    uint64_t *row)
+{
+    for (size_t t = first; t < last; t++) {
+        uint64_t *to = row + (t - first) * c->n;
+        for (size_t i = 0; i < c->n; i++)
+            to[i] = dpi_modulus_signed(&c->ntt[t]->m, small[i]);
+        dpi_ntt_forward(c->ntt[t], to);
+    }
+}
+
+/* With a = -a', b = e + a' s. */
+void dpi_ckks_sample(const dpi_ckks_secret *s, size_t last, dpi_rlwe_stream *random, int8_t *e,
+                     uint64_t *b, uint64_t *a)
+{
+    const dpi_ckks *c = s->c;
+    const size_t n = c->n;
+    dpi_rlwe_errors(random, n, e);
+    dpi_ckks_small(c, 0, last, e, b);
+    for (size_t t = 0; t < last; t++) {
+        const dpi_ntt *ntt = c->ntt[t];
+        uint64_t *row = a + t * n;
+        dpi_rlwe_uniform(random, &ntt->m, n, row);
+        ntt->kernel->multiply_add(ntt, row, s->row + t * n, b + t * n);
+        for (size_t i = 0; i < n; i++)
+            row[i] = dpi_modulus_subtract(&ntt->m, 0, row[i]);
+    }
+}
+
+/* ---- secrets ---- */
+
+dp_status dpi_ckks_secret_new(const dpi_ckks *c, dpi_rlwe_stream *random, dpi_ckks_secret **to,
+                              dp_error *err)
+{
+    dpi_ckks_secret *s = *to = dpi_alloc(1, sizeof *s);
+    if (s == NULL)
+        return dpi_fail_nomem(err);
+    *s = (dpi_ckks_secret){.c = c, .digit = dpi_alloc(c->n, 1), .row = rows(c, c->primes)};
+    if (s->digit == NULL || s->row == NULL) {
+        dpi_ckks_secret_free(s);
+        *to = NULL;
+        return dpi_fail_nomem(err);
+    }
+    (void)sodium_mlock(s->digit, c->n); /* as far as the system lets it */
+    (void)sodium_mlock(s->row, c->primes * c->n * sizeof *s->row);
+    dpi_rlwe_ternary(random, c->n, s->digit);
+    dpi_ckks_small(c, 0, c->primes, s->digit, s->row);
+    return DP_OK;
+}
+
+void dpi_ckks_secret_free(dpi_ckks_secret *s)
+{
+    if (s == NULL)
+        return;
+    if (s->digit != NULL)
+        (void)sodium_munlock(s->digit, s->c->n); /* wipes */
+    if (s->row != NULL)
+        (void)sodium_munlock(s->row, s->c->primes * s->c->n * sizeof *s->row);
+    dpi_free(s->digit);
+    dpi_free(s->row);
+    dpi_free(s);
+}
+
+dp_status dpi_ckks_public_new(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
+                              dpi_ckks_public **to, dp_error *err)
+{
+    const dpi_ckks *c = s->c;
+    int8_t *e = dpi_alloc(c->n, 1);
+    dpi_ckks_public *p = *to = dpi_alloc(1, sizeof *p);
+    if (p != NULL)
+        *p = (dpi_ckks_public){.c = c, .b = rows(c, c->levels), .a = rows(c, c->levels)};
+    if (e == NULL || p == NULL || p->b == NULL || p->a == NULL) {
+        dpi_free(e);
+        dpi_ckks_public_free(p);
+        *to = NULL;
+        return dpi_fail_nomem(err);
+    }
+    dpi_ckks_sample(s, c->levels, random, e, p->b, p->a);
+    wipe(e, c->n);
+    return DP_OK;
+}
+
+void dpi_ckks_public_free(dpi_ckks_public *p)
+{
+    if (p == NULL)
+        return;
+    dpi_free(p->b);
+    dpi_free(p->a);
+    dpi_free(p);
+}
+
+/* ---- keys for switching ---- */
+
+/* Where place j of a polynomial at X^turn is in that at X: 2 rev(j') + 1 = turn (2 rev(j) + 1). */
+static void find_places(const dpi_ckks *c, size_t turn, uint32_t *place)
+{
+    const int log = c->spec.log_n;
+    for (size_t j = 0; j < c->n; j++) {
+        size_t bits = 0, back = 0;
+        for (int k = 0; k < log; k++)
+            bits |= (j >> k & 1) << (log - 1 - k);
+        const size_t power = (2 * bits + 1) * turn % (2 * c->n), half = (power - 1) / 2;
+        for (int k = 0; k < log; k++)
+            back |= (half >> k & 1) << (log - 1 - k);
+        place[j] = (uint32_t)back;
+    }
+}
+
+static void turn_row(const dpi_ckks *c, const uint32_t *place, const uint64_t *from, uint64_t *to)
+{
+    for (size_t j = 0; j < c->n; j++)
+        to[j] = from[place[j]];
+}
+
+/* b += P from in the rows of each digit. */
+static void add_message(const dpi_ckks *c, const uint64_t *from, uint64_t *b)
+{
+    for (size_t t = 0; t < c->levels; t++) {
+        const dpi_modulus *m = &c->ntt[t]->m;
+        uint64_t *to = b + (t / c->spec.alpha * c->primes + t) * c->n;
+        for (size_t j = 0; j < c->n; j++)
+            to[j] =
+                dpi_modulus_add(m, to[j], dpi_modulus_multiply(m, from[t * c->n + j], c->p_mod[t]));
+    }
+}
+
+/* From the secret whose rows are from[levels][n]. */
+static dp_status make_switch(const dpi_ckks_secret *s, const uint64_t *from,
+                             dpi_rlwe_stream *random, dpi_ckks_switch *k, dp_error *err)
+{
+    const dpi_ckks *c = s->c;
+    const size_t each = c->primes * c->n;
+    int8_t *e = dpi_alloc(c->n, 1);
+    k->b = rows(c, c->digits * c->primes);
+    k->a = rows(c, c->digits * c->primes);
+    if (e == NULL || k->b == NULL || k->a == NULL) {
+        dpi_free(e);
+        return dpi_fail_nomem(err);
+    }
+    for (size_t i = 0; i < c->digits; i++)
+        dpi_ckks_sample(s, c->primes, random, e, k->b + i * each, k->a + i * each);
+    add_message(c, from, k->b);
+    wipe(e, c->n);
+    return DP_OK;
+}
+
+/* turn 0: from the square. */
+static dp_status new_switch(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_stream *random,
+                            dpi_ckks_switch **to, dp_error *err)
+{
+    const dpi_ckks *c = s->c;
+    const bool turns = turn != 0;
+    uint64_t *from = rows(c, c->levels);
+    dpi_ckks_switch *k = *to = dpi_alloc(1, sizeof *k);
+    dp_status status = k != NULL && from != NULL ? DP_OK : dpi_fail_nomem(err);
+    if (k != NULL)
+        *k = (dpi_ckks_switch){
+            .c = c, .turn = turns ? turn : 1, .place = turns ? dpi_alloc(c->n, 4) : NULL};
+    if (status == DP_OK && turns && k->place == NULL)
+        status = dpi_fail_nomem(err);
+    if (status == DP_OK && turns)
+        find_places(c, turn, k->place);
+    for (size_t t = 0; t < c->levels && status == DP_OK; t++) {
+        const uint64_t *own = s->row + t * c->n;
+        if (turns)
+            turn_row(c, k->place, own, from + t * c->n);
+        else
+            for (size_t j = 0; j < c->n; j++)
+                from[t * c->n + j] = dpi_modulus_multiply(&c->ntt[t]->m, own[j], own[j]);
+    }
+    if (status == DP_OK)
+        status = make_switch(s, from, random, k, err);
+    wipe(from, c->levels * c->n * sizeof *from);
+    if (status == DP_OK)
+        return DP_OK;
+    dpi_ckks_switch_free(k);
+    *to = NULL;
+    return status;
+}
+
+dp_status dpi_ckks_switch_square(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
+                                 dpi_ckks_switch **k, dp_error *err)
+{
+    return new_switch(s, 0, random, k, err);
+}
+
+dp_status dpi_ckks_switch_rotation(const dpi_ckks_secret *s, int steps, dpi_rlwe_stream *random,
+                                   dpi_ckks_switch **k, dp_error *err)
+{
+    const size_t half = s->c->n / 2, order = 2 * s->c->n;
+    size_t turn = 1;
+    for (size_t r = (size_t)(steps % (int)half + (int)half) % half; r > 0; r--)
+        turn = turn * 5 % order;
+    return new_switch(s, turn, random, k, err);
+}
+
+dp_status dpi_ckks_switch_conjugate(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
+                                    dpi_ckks_switch **k, dp_error *err)
+{
+    return new_switch(s, 2 * s->c->n - 1, random, k, err);
+}
+
+void dpi_ckks_switch_free(dpi_ckks_switch *k)
+{
+    if (k == NULL)
+        return;
+    dpi_free(k->place);
+    dpi_free(k->b);
+    dpi_free(k->a);
+    dpi_free(k);
+}

@@ -1,0 +1,115 @@
+/* The inside of contexts, keys and rooms.
+ *
+ * Primes are numbered: 0 ... depth are q_0 ... q_depth, those behind them are of P.  A polynomial
+ * "over all" has a row for each, in this order; rows of unused levels are not touched. */
+#ifndef DPI_FHE_CKKS_PARTS_H
+#define DPI_FHE_CKKS_PARTS_H
+
+#include "base/compiler.h"
+#include "fhe/ckks.h"
+
+/* A product by a known factor: w, and what the kernel has beside it. */
+typedef struct dpi_ckks_factor {
+    uint64_t w, beside;
+} dpi_ckks_factor;
+
+/* Raising residues modulo `count` primes from `first` on to all primes: y_j = x_j (D / q_j)^-1,
+ * x mod t = sum_j y_j (D / q_j) - u D mod t, u = round(sum_j y_j / q_j): |x| <= D / 2, so that the
+ * mean of x is 0.  What has another mean adds up at places near 1. */
+typedef struct dpi_ckks_raising {
+    size_t first, count;
+    dpi_ckks_factor *own; /* [count] */
+    uint64_t *from;       /* [primes][count + 1] D / q_j, and -D, of u */
+    double *over;         /* [count] 1 / q_j */
+    double bits;          /* log2 D */
+} dpi_ckks_raising;
+
+struct dpi_ckks {
+    dpi_ckks_spec spec;
+    size_t n, levels, primes; /* levels: depth + 1 */
+    dpi_ntt *ntt[DPI_CKKS_PRIMES];
+    uint64_t whole[DPI_CKKS_PRIMES]; /* floor(2^64 / q) */
+    double scale[DPI_CKKS_PRIMES];   /* [levels] */
+    double bits;
+    dpi_embedding *embedding;
+    size_t digits;
+    dpi_ckks_raising *digit[DPI_CKKS_PRIMES]; /* [digits][alpha]: of 1 ... alpha primes */
+    dpi_ckks_raising p;                       /* of P */
+    dpi_ckks_factor over_p[DPI_CKKS_PRIMES];  /* [levels] P^-1 mod q */
+    uint64_t p_mod[DPI_CKKS_PRIMES];          /* [levels] P modulo each */
+    dpi_ckks_factor over_q[DPI_CKKS_PRIMES][DPI_CKKS_PRIMES]; /* q_l^-1 mod q_j, j < l */
+};
+
+struct dpi_ckks_secret {
+    const dpi_ckks *c;
+    int8_t *digit; /* [n] ternary */
+    uint64_t *row; /* [primes][n] transformed */
+};
+
+struct dpi_ckks_public {
+    const dpi_ckks *c;
+    uint64_t *b, *a; /* [levels][n] */
+};
+
+struct dpi_ckks_switch {
+    const dpi_ckks *c;
+    size_t turn;     /* X -> X^turn before it; 1: none */
+    uint32_t *place; /* [n] where a place of the turned polynomial lies in the other; NULL: there */
+    uint64_t *b, *a; /* [digits][primes][n] */
+};
+
+struct dpi_ckks_room {
+    const dpi_ckks *c;
+    uint64_t *raised; /* [digits][primes][n] */
+    uint64_t *turned; /* [digits][n] digits of one prime, permuted */
+    uint64_t *sum[2]; /* [primes][n] */
+    uint64_t *row;    /* [special][n] */
+    double *part;     /* [n] */
+    double *re, *im;  /* [n / 2] */
+    uint64_t *times;  /* [n] u of what is raised */
+    int64_t *whole;   /* [n] */
+    int8_t *small[2]; /* [n] */
+};
+
+/* x mod q of any x < 2^64. */
+DPI_INLINE uint64_t dpi_ckks_reduce(const dpi_ckks *c, size_t prime, uint64_t x)
+{
+    unsigned long long low;
+    const uint64_t q = c->ntt[prime]->m.q;
+    return dpi_modulus_once(x - dpi_multiply_wide(x, c->whole[prime], &low) * q, q);
+}
+
+/* x = w x of a row of a prime. */
+DPI_INLINE void dpi_ckks_scale_row(const dpi_ckks *c, size_t prime, dpi_ckks_factor f, uint64_t *x)
+{
+    c->ntt[prime]->kernel->scale(c->ntt[prime], f.w, f.beside, x);
+}
+
+/* Standard deviation of a place whose coefficients have that variance, at a scale. */
+double dpi_ckks_spread(const dpi_ckks *c, double variance, double scale);
+
+/* Variance of a ternary coefficient times n, plus one: what rounding c1 brings through s. */
+double dpi_ckks_rounding(const dpi_ckks *c);
+
+/* The variance of an error. */
+double dpi_ckks_variance(void);
+
+/* Rows of a polynomial with small coefficients, transformed, for primes first ... last - 1. */
+void dpi_ckks_small(const dpi_ckks *c, size_t first, size_t last, const int8_t *small,
+                    uint64_t *row);
+
+/* b = e - a s for primes 0 ... last - 1, a uniform; e[n] is room. */
+void dpi_ckks_sample(const dpi_ckks_secret *s, size_t last, dpi_rlwe_stream *random, int8_t *e,
+                     uint64_t *b, uint64_t *a);
+
+/* Raises the digits of d[level + 1][n] into room->raised, for dpi_ckks_inner. */
+void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room);
+
+/* The sum of raised digits, turned, times the key, divided by P and added to to[2]. */
+void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, dpi_ckks_room *room,
+                    uint64_t *const to[2]);
+
+/* What switching adds to coefficients' variance. */
+double dpi_ckks_switching(const dpi_ckks *c, size_t level);
+
+#endif

@@ -1,0 +1,157 @@
+/* CKKS: vectors of numbers that are computed on under encryption (doc/design/ckks.md).
+ *
+ * Contexts and keys are const once made and may be shared by threads; a room is one thread's.
+ * Values are at levels 0 .. depth; each operation says what levels it takes, and others are misuse.
+ * Every ciphertext and plaintext at a level has that level's scale, unless it is a product that is
+ * not rescaled yet.
+ *
+ * Experimental until reviewed by others. */
+#ifndef DPI_FHE_CKKS_H
+#define DPI_FHE_CKKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tacit/status.h>
+
+#include "crypto/ntt.h"
+#include "crypto/rlwe-sample.h"
+#include "fhe/embed.h"
+
+enum { DPI_CKKS_PRIMES = 64, DPI_CKKS_LEAST_LOG = 10, DPI_CKKS_MOST_LOG = 16 };
+
+/* ---- parameters ---- */
+
+typedef struct dpi_ckks_spec {
+    int log_n;
+    int first_bits; /* of q_0, which holds what is decrypted */
+    int scale_bits; /* p: scales are near 2^p, and so are q_1 ... q_depth */
+    size_t depth;   /* products after one another */
+    size_t special; /* primes of P, of 50 bits, below q_0 */
+    size_t alpha;   /* primes of a digit, 1 ... special: P must be as long as a digit */
+    bool toy;       /* for tests: not secure, and not refused */
+} dpi_ckks_spec;
+
+/* log2(Q P) that is allowed at 128 bits; 0 for another n. */
+double dpi_ckks_most_bits(int log_n);
+
+typedef struct dpi_ckks dpi_ckks;
+
+/* DP_EINVAL no such parameters, or no such primes; DP_EPRIVACY Q P is too long for n; DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_ckks_new(const dpi_ckks_spec *spec, dpi_ckks **c, dp_error *err);
+void dpi_ckks_free(dpi_ckks *c);
+
+size_t dpi_ckks_n(const dpi_ckks *c);
+size_t dpi_ckks_depth(const dpi_ckks *c);
+double dpi_ckks_scale(const dpi_ckks *c, size_t level);
+double dpi_ckks_bits(const dpi_ckks *c); /* log2(Q P) */
+
+/* ---- values ---- */
+
+/* A polynomial has level + 1 rows of n residues, transformed. */
+typedef struct dpi_ckks_plain {
+    size_t level;
+    double scale, size, noise;
+    uint64_t *row; /* [level + 1][n] */
+} dpi_ckks_plain;
+
+typedef struct dpi_ckks_cipher {
+    size_t level;
+    double scale, size, noise; /* of places: bounds of magnitudes, and of what they are off by */
+    size_t parts;              /* 2; 3 of a product that is not relinearised */
+    uint64_t *part[3];         /* [level + 1][n] */
+} dpi_ckks_cipher;
+
+/* Room for a value at levels up to `level`.  DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_ckks_plain_new(const dpi_ckks *c, size_t level, dpi_ckks_plain *p,
+                                           dp_error *err);
+DP_MUST_CHECK dp_status dpi_ckks_cipher_new(const dpi_ckks *c, size_t level, dpi_ckks_cipher *x,
+                                            dp_error *err);
+void dpi_ckks_plain_free(dpi_ckks_plain *p);
+void dpi_ckks_cipher_free(dpi_ckks_cipher *x);
+
+/* What one thread computes in; wiped when freed.  DP_ENOMEM. */
+typedef struct dpi_ckks_room dpi_ckks_room;
+DP_MUST_CHECK dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **room, dp_error *err);
+void dpi_ckks_room_free(dpi_ckks_room *room);
+
+/* Places beyond this are off by less, of 2^15 all but 1e-11 of the time: 6 standard deviations. */
+double dpi_ckks_error(const dpi_ckks_cipher *x);
+
+/* Bits behind the point that places have right by that bound. */
+double dpi_ckks_precision(const dpi_ckks_cipher *x);
+
+/* places: a power of two up to n / 2; im NULL: real.  The scale is the level's where `scale` is 0.
+ * DP_EDOMAIN a number is not finite, or too large for the level's modulus. */
+DP_MUST_CHECK dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale,
+                                        size_t places, const double *re, const double *im,
+                                        dpi_ckks_room *room, dpi_ckks_plain *p, dp_error *err);
+void dpi_ckks_decode(const dpi_ckks *c, const dpi_ckks_plain *p, size_t places, dpi_ckks_room *room,
+                     double *re, double *im);
+
+/* ---- keys ---- */
+
+typedef struct dpi_ckks_secret dpi_ckks_secret;
+typedef struct dpi_ckks_public dpi_ckks_public;
+typedef struct dpi_ckks_switch dpi_ckks_switch; /* from another secret to this one */
+
+/* DP_ENOMEM; of the first also DP_EENTROPY. */
+DP_MUST_CHECK dp_status dpi_ckks_secret_new(const dpi_ckks *c, dpi_rlwe_stream *random,
+                                            dpi_ckks_secret **s, dp_error *err);
+DP_MUST_CHECK dp_status dpi_ckks_public_new(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
+                                            dpi_ckks_public **p, dp_error *err);
+void dpi_ckks_secret_free(dpi_ckks_secret *s);
+void dpi_ckks_public_free(dpi_ckks_public *p);
+
+/* For products; for rotations by `steps` places, to lower ones; for conjugates. */
+DP_MUST_CHECK dp_status dpi_ckks_switch_square(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
+                                               dpi_ckks_switch **k, dp_error *err);
+DP_MUST_CHECK dp_status dpi_ckks_switch_rotation(const dpi_ckks_secret *s, int steps,
+                                                 dpi_rlwe_stream *random, dpi_ckks_switch **k,
+                                                 dp_error *err);
+DP_MUST_CHECK dp_status dpi_ckks_switch_conjugate(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
+                                                  dpi_ckks_switch **k, dp_error *err);
+void dpi_ckks_switch_free(dpi_ckks_switch *k);
+
+/* x is made at p's level and scale. */
+void dpi_ckks_encrypt(const dpi_ckks_secret *s, const dpi_ckks_plain *p, dpi_rlwe_stream *random,
+                      dpi_ckks_room *room, dpi_ckks_cipher *x);
+void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
+                             dpi_rlwe_stream *random, dpi_ckks_room *room, dpi_ckks_cipher *x);
+
+/* For the owner of the key alone: what is told of p to others tells of the key. */
+void dpi_ckks_decrypt(const dpi_ckks_secret *s, const dpi_ckks_cipher *x, dpi_ckks_plain *p);
+
+/* ---- arithmetic: results may be an operand ---- */
+
+/* At one level and scale. */
+void dpi_ckks_add(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                  dpi_ckks_cipher *to);
+void dpi_ckks_subtract(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                       dpi_ckks_cipher *to);
+void dpi_ckks_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_plain *p,
+                        dpi_ckks_cipher *to);
+
+/* At one level; the scale is the product, and is to be rescaled. */
+void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_plain *p,
+                             dpi_ckks_cipher *to);
+void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                       const dpi_ckks_switch *square, dpi_ckks_room *room, dpi_ckks_cipher *to);
+
+/* Down a level, from the product's scale to that level's. */
+void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x);
+
+/* Down to `level` without a product. */
+void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ckks_cipher *x);
+
+/* Place j of the result is place j + steps of x, or its conjugate; steps is the key's. */
+void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
+                     dpi_ckks_room *room, dpi_ckks_cipher *to);
+
+/* The same of one ciphertext by several keys: to[i] by k[i], none of which is x. */
+void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t count,
+                         const dpi_ckks_switch *const *k, dpi_ckks_room *room,
+                         dpi_ckks_cipher *const *to);
+
+#endif
