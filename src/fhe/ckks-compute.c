@@ -13,7 +13,7 @@ static void must_agree(size_t level, double scale, size_t other, double other_sc
         dpi_misuse(__func__, "operands have different scales; rescale products first");
 }
 
-static void copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher *to)
+void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher *to)
 {
     if (x == to)
         return;
@@ -65,7 +65,7 @@ void dpi_ckks_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_c
                         dpi_ckks_cipher *to)
 {
     must_agree(x->level, x->scale, p->level, p->scale);
-    copy(c, x, to);
+    dpi_ckks_copy(c, x, to);
     for (size_t t = 0; t <= x->level; t++)
         for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
             to->part[0][i] = dpi_modulus_add(&c->ntt[t]->m, to->part[0][i], p->row[i]);
@@ -84,7 +84,7 @@ void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const 
                              dpi_ckks_cipher *to)
 {
     must_agree(x->level, 0, p->level, 0);
-    copy(c, x, to);
+    dpi_ckks_copy(c, x, to);
     for (size_t k = 0; k < to->parts; k++)
         for (size_t t = 0; t <= x->level; t++)
             c->ntt[t]->kernel->multiply(c->ntt[t], to->part[k] + t * c->n, p->row + t * c->n,
@@ -92,6 +92,19 @@ void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const 
     to->noise = product_noise(to->size, to->noise, p->size, p->noise);
     to->size *= p->size;
     to->scale *= p->scale;
+}
+
+void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
+                                 const dpi_ckks_plain *p, dpi_ckks_cipher *to)
+{
+    must_agree(x->level, 0, p->level, 0);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t t = 0; t <= x->level; t++)
+            c->ntt[t]->kernel->multiply_add(c->ntt[t], x->part[k] + t * c->n, p->row + t * c->n,
+                                            to->part[k] + t * c->n);
+    to->noise += product_noise(x->size, x->noise, p->size, p->noise);
+    to->size += x->size * p->size;
+    to->scale = x->scale * p->scale;
 }
 
 /* x0 y0, x0 y1 + x1 y0, x1 y1; `to` may be x or y. */
@@ -162,15 +175,24 @@ static void turn_first(const dpi_ckks *c, const dpi_ckks_cipher *x, const uint64
     to->size = x->size;
 }
 
+void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
+                          dpi_ckks_room *room, dpi_ckks_cipher *to)
+{
+    if (k == NULL) {
+        dpi_ckks_copy(c, x, to);
+        return;
+    }
+    turn_first(c, x, x->part[0], k, to);
+    dpi_ckks_inner(c, x->level, k, room, to->part);
+}
+
 void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t count,
                          const dpi_ckks_switch *const *k, dpi_ckks_room *room,
                          dpi_ckks_cipher *const *to)
 {
     dpi_ckks_raise(c, x->level, x->part[1], room);
-    for (size_t i = 0; i < count; i++) {
-        turn_first(c, x, x->part[0], k[i], to[i]);
-        dpi_ckks_inner(c, x->level, k[i], room, to[i]->part);
-    }
+    for (size_t i = 0; i < count; i++)
+        dpi_ckks_turn_raised(c, x, k[i], room, to[i]);
 }
 
 void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,

@@ -109,6 +109,16 @@ void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks
 void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, dpi_ckks_room *room,
                     uint64_t *const to[2]);
 
+/* to = x turned by the key, of which the digits are raised; by none where it is NULL. */
+void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
+                          dpi_ckks_room *room, dpi_ckks_cipher *to);
+
+void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher *to);
+
+/* to += x p, of one level; the scale is the product. */
+void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
+                                 const dpi_ckks_plain *p, dpi_ckks_cipher *to);
+
 /* What switching adds to coefficients' variance. */
 double dpi_ckks_switching(const dpi_ckks *c, size_t level);
 
