@@ -1,5 +1,5 @@
-/* Diagonals are encoded when the matrix is made; products with one raised vector are added up before
- * anything is rescaled or turned. */
+/* Diagonals are encoded when the matrix is made; products with one raised vector are added up
+ * before anything is rescaled or turned. */
 #include "fhe/linear.h"
 
 #include <math.h>

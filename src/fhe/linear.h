@@ -1,8 +1,8 @@
 /* Matrices on encrypted vectors, by diagonals (Halevi and Shoup, CRYPTO 2014), with baby and giant
  * steps and one raising of digits for all baby steps.
  *
- * A vector of n places is repeated with period d, a power of two.  With m' >= m rows, a power of two
- * too, e_k[i] = M[i mod m'][(i + k) mod d] for k < m', and s = sum_k e_k * rot_k(x),
+ * A vector of n places is repeated with period d, a power of two.  With m' >= m rows, a power of
+ * two too, e_k[i] = M[i mod m'][(i + k) mod d] for k < m', and s = sum_k e_k * rot_k(x),
  *
  *   y = s + rot_m'(s) + rot_2m'(s) + ...      (d / m' terms, by doubling)
  *
@@ -15,8 +15,9 @@
 
 typedef struct dpi_ckks_matrix dpi_ckks_matrix;
 
-/* w[rows][columns] for vectors at that level, above 0, encoded.  Rows and columns are at most n / 2.
- * Diagonals of zeros alone are left out.  DP_EDOMAIN a weight is no number or too large; DP_ENOMEM. */
+/* w[rows][columns] for vectors at that level, above 0, encoded.  Rows and columns are at most n /
+ * 2. Diagonals of zeros alone are left out.  DP_EDOMAIN a weight is no number or too large;
+ * DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_matrix_new(const dpi_ckks *c, size_t rows, size_t columns,
                                             const double *w, size_t level, dpi_ckks_room *room,
                                             dpi_ckks_matrix **matrix, dp_error *err);
@@ -36,8 +37,8 @@ typedef struct dpi_ckks_turns {
     const dpi_ckks_switch *const *key;
 } dpi_ckks_turns;
 
-/* to = M x, a level below x, which is at the matrix' level and is not `to`.  A step without a key is
- * misuse.  DP_ENOMEM. */
+/* to = M x, a level below x, which is at the matrix' level and is not `to`.  A step without a key
+ * is misuse.  DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_matrix_apply(const dpi_ckks *c, const dpi_ckks_matrix *matrix,
                                               const dpi_ckks_cipher *x, const dpi_ckks_turns *turns,
                                               dpi_ckks_room *room, dpi_ckks_cipher *to,

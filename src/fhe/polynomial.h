@@ -1,7 +1,7 @@
 /* Polynomials of encrypted numbers, in the Chebyshev basis: p(x) = sum_k a_k T_k(x), -1 <= x <= 1.
  *
- * As Paterson and Stockmeyer (1973) evaluate them: of degree below 2^b there are T_1 ... T_(2^h) and
- * T_(2^h), T_(2^(h+1)) ...; p = q T_m + r is split until degrees are below 2^h. */
+ * As Paterson and Stockmeyer (1973) evaluate them: of degree below 2^b there are T_1 ... T_(2^h)
+ * and T_(2^h), T_(2^(h+1)) ...; p = q T_m + r is split until degrees are below 2^h. */
 #ifndef DPI_FHE_POLYNOMIAL_H
 #define DPI_FHE_POLYNOMIAL_H
 
