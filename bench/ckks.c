@@ -117,12 +117,14 @@ static void begin(scene *s, const dpi_ckks_spec *spec)
     must(dpi_ckks_room_new(s->c, &s->room, &err), &err);
     must(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), &err);
     must(dpi_ckks_public_new(s->secret, &s->random, &s->public, &err), &err);
-    must(dpi_ckks_switch_square(s->secret, &s->random, &s->square, &err), &err);
+    must(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err), &err);
     must(dpi_ckks_plain_new(s->c, spec->depth, &s->plain, &err), &err);
     must(dpi_ckks_cipher_new(s->c, spec->depth, &s->x, &err), &err);
     must(dpi_ckks_cipher_new(s->c, spec->depth, &s->y, &err), &err);
     for (int i = 0; i < 8; i++) {
-        must(dpi_ckks_switch_rotation(s->secret, i + 1, &s->random, &s->turn[i], &err), &err);
+        must(dpi_ckks_switch_new(s->secret, dpi_ckks_rotation(s->c, i + 1), &s->random, &s->turn[i],
+                                 &err),
+             &err);
         must(dpi_ckks_cipher_new(s->c, spec->depth, &s->to[i], &err), &err);
     }
     s->re = calloc(dpi_ckks_n(s->c), sizeof *s->re);

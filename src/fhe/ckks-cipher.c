@@ -108,13 +108,14 @@ void dpi_ckks_decode(const dpi_ckks *c, const dpi_ckks_plain *p, size_t places, 
 
 /* ---- encryption ---- */
 
-static void begin(const dpi_ckks *c, const dpi_ckks_plain *p, double variance, dpi_ckks_cipher *x)
+static void begin(const dpi_ckks *c, const dpi_ckks_plain *p, bool by_secret, dpi_ckks_cipher *x)
 {
     x->level = p->level;
     x->parts = 2;
+    x->seeded = by_secret;
     x->scale = p->scale;
     x->size = p->size;
-    x->noise = p->noise + dpi_ckks_spread(c, variance, p->scale);
+    x->noise = dpi_ckks_fresh(c, by_secret, p->size, p->scale);
 }
 
 static void add_rows(const dpi_ckks *c, size_t level, const uint64_t *x, uint64_t *to)
@@ -127,8 +128,8 @@ static void add_rows(const dpi_ckks *c, size_t level, const uint64_t *x, uint64_
 void dpi_ckks_encrypt(const dpi_ckks_secret *s, const dpi_ckks_plain *p, dpi_rlwe_stream *random,
                       dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
-    begin(s->c, p, dpi_ckks_variance(), x);
-    dpi_ckks_sample(s, p->level + 1, random, room->small[0], x->part[0], x->part[1]);
+    begin(s->c, p, true, x);
+    dpi_ckks_sample(s, p->level + 1, random, room->small[0], x->part[0], x->part[1], x->seed);
     add_rows(s->c, p->level, p->row, x->part[0]);
 }
 
@@ -140,7 +141,7 @@ void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
     const size_t last = p->level + 1;
     const uint64_t *const key[2] = {k->b, k->a};
     uint64_t *v = room->sum[0], *e = room->sum[1];
-    begin(c, p, dpi_ckks_variance() * (1 + 4.0 / 3 * (double)c->n), x);
+    begin(c, p, false, x);
     dpi_rlwe_ternary(random, c->n, room->small[0]);
     dpi_ckks_small(c, 0, last, room->small[0], v);
     for (int part = 0; part < 2; part++) {

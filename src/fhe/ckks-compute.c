@@ -15,6 +15,7 @@ static void must_agree(size_t level, double scale, size_t other, double other_sc
 
 void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher *to)
 {
+    to->seeded = false;
     if (x == to)
         return;
     for (size_t k = 0; k < x->parts; k++)
@@ -45,6 +46,7 @@ static void add_all(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_
     to->level = x->level;
     to->scale = x->scale;
     to->parts = 2;
+    to->seeded = false;
     to->size = size;
     to->noise = noise;
 }
@@ -134,6 +136,7 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     dpi_ckks_inner(c, level, square, room, to->part);
     to->level = level;
     to->parts = 2;
+    to->seeded = false;
     to->scale = scale;
     to->size = size;
     to->noise = noise + dpi_ckks_spread(c, dpi_ckks_switching(c, level), scale);
@@ -171,6 +174,7 @@ static void turn_first(const dpi_ckks *c, const dpi_ckks_cipher *x, const uint64
     to->noise = x->noise + dpi_ckks_spread(c, dpi_ckks_switching(c, level), x->scale);
     to->level = level;
     to->parts = 2;
+    to->seeded = false;
     to->scale = x->scale;
     to->size = x->size;
 }

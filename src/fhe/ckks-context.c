@@ -276,6 +276,13 @@ double dpi_ckks_variance(void)
     return DPI_RLWE_COINS / 2.0;
 }
 
+double dpi_ckks_fresh(const dpi_ckks *c, bool by_secret, double size, double scale)
+{
+    const double times = by_secret ? 1 : 1 + 4.0 / 3 * (double)c->n;
+    return dpi_ckks_spread(c, 1.0 / 12, scale) + 0x1p-50 * size +
+           dpi_ckks_spread(c, times * dpi_ckks_variance(), scale);
+}
+
 /* Digits are uniform between -D / 2 and D / 2. */
 double dpi_ckks_switching(const dpi_ckks *c, size_t level)
 {

@@ -111,22 +111,27 @@ void dpi_ckks_small(const dpi_ckks *c, size_t first, size_t last, const int8_t *
     }
 }
 
-/* With a = -a', b = e + a' s. */
+void dpi_ckks_expand(const dpi_ckks *c, size_t last, const unsigned char seed[DPI_RLWE_SEED],
+                     uint64_t *a)
+{
+    dpi_rlwe_stream uniform;
+    dpi_rlwe_start(&uniform, seed, "tacit ckks a");
+    for (size_t t = 0; t < last; t++)
+        dpi_rlwe_uniform(&uniform, &c->ntt[t]->m, c->n, a + t * c->n);
+    dpi_rlwe_end(&uniform);
+}
+
+/* With -s, of which there is a row too. */
 void dpi_ckks_sample(const dpi_ckks_secret *s, size_t last, dpi_rlwe_stream *random, int8_t *e,
-                     uint64_t *b, uint64_t *a)
+                     uint64_t *b, uint64_t *a, unsigned char seed[DPI_RLWE_SEED])
 {
     const dpi_ckks *c = s->c;
-    const size_t n = c->n;
-    dpi_rlwe_errors(random, n, e);
+    dpi_rlwe_bytes(random, DPI_RLWE_SEED, seed);
+    dpi_rlwe_errors(random, c->n, e);
     dpi_ckks_small(c, 0, last, e, b);
-    for (size_t t = 0; t < last; t++) {
-        const dpi_ntt *ntt = c->ntt[t];
-        uint64_t *row = a + t * n;
-        dpi_rlwe_uniform(random, &ntt->m, n, row);
-        ntt->kernel->multiply_add(ntt, row, s->row + t * n, b + t * n);
-        for (size_t i = 0; i < n; i++)
-            row[i] = dpi_modulus_subtract(&ntt->m, 0, row[i]);
-    }
+    dpi_ckks_expand(c, last, seed, a);
+    for (size_t t = 0; t < last; t++)
+        c->ntt[t]->kernel->multiply_add(c->ntt[t], a + t * c->n, s->minus + t * c->n, b + t * c->n);
 }
 
 /* ---- secrets ---- */
@@ -137,16 +142,23 @@ dp_status dpi_ckks_secret_new(const dpi_ckks *c, dpi_rlwe_stream *random, dpi_ck
     dpi_ckks_secret *s = *to = dpi_alloc(1, sizeof *s);
     if (s == NULL)
         return dpi_fail_nomem(err);
-    *s = (dpi_ckks_secret){.c = c, .digit = dpi_alloc(c->n, 1), .row = rows(c, c->primes)};
-    if (s->digit == NULL || s->row == NULL) {
+    *s = (dpi_ckks_secret){.c = c,
+                           .digit = dpi_alloc(c->n, 1),
+                           .row = rows(c, c->primes),
+                           .minus = rows(c, c->primes)};
+    if (s->digit == NULL || s->row == NULL || s->minus == NULL) {
         dpi_ckks_secret_free(s);
         *to = NULL;
         return dpi_fail_nomem(err);
     }
     (void)sodium_mlock(s->digit, c->n); /* as far as the system lets it */
     (void)sodium_mlock(s->row, c->primes * c->n * sizeof *s->row);
+    (void)sodium_mlock(s->minus, c->primes * c->n * sizeof *s->minus);
     dpi_rlwe_ternary(random, c->n, s->digit);
     dpi_ckks_small(c, 0, c->primes, s->digit, s->row);
+    for (size_t t = 0; t < c->primes; t++)
+        for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
+            s->minus[i] = dpi_modulus_subtract(&c->ntt[t]->m, 0, s->row[i]);
     return DP_OK;
 }
 
@@ -158,28 +170,36 @@ void dpi_ckks_secret_free(dpi_ckks_secret *s)
         (void)sodium_munlock(s->digit, s->c->n); /* wipes */
     if (s->row != NULL)
         (void)sodium_munlock(s->row, s->c->primes * s->c->n * sizeof *s->row);
+    if (s->minus != NULL)
+        (void)sodium_munlock(s->minus, s->c->primes * s->c->n * sizeof *s->minus);
     dpi_free(s->digit);
     dpi_free(s->row);
+    dpi_free(s->minus);
     dpi_free(s);
+}
+
+dp_status dpi_ckks_public_room(const dpi_ckks *c, dpi_ckks_public **to, dp_error *err)
+{
+    dpi_ckks_public *p = *to = dpi_alloc(1, sizeof *p);
+    if (p != NULL)
+        *p = (dpi_ckks_public){.c = c, .b = rows(c, c->levels), .a = rows(c, c->levels)};
+    if (p != NULL && p->b != NULL && p->a != NULL)
+        return DP_OK;
+    dpi_ckks_public_free(p);
+    *to = NULL;
+    return dpi_fail_nomem(err);
 }
 
 dp_status dpi_ckks_public_new(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
                               dpi_ckks_public **to, dp_error *err)
 {
-    const dpi_ckks *c = s->c;
-    int8_t *e = dpi_alloc(c->n, 1);
-    dpi_ckks_public *p = *to = dpi_alloc(1, sizeof *p);
-    if (p != NULL)
-        *p = (dpi_ckks_public){.c = c, .b = rows(c, c->levels), .a = rows(c, c->levels)};
-    if (e == NULL || p == NULL || p->b == NULL || p->a == NULL) {
-        dpi_free(e);
-        dpi_ckks_public_free(p);
-        *to = NULL;
-        return dpi_fail_nomem(err);
-    }
-    dpi_ckks_sample(s, c->levels, random, e, p->b, p->a);
-    wipe(e, c->n);
-    return DP_OK;
+    int8_t *e = dpi_alloc(s->c->n, 1);
+    *to = NULL;
+    dp_status status = e != NULL ? dpi_ckks_public_room(s->c, to, err) : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        dpi_ckks_sample(s, s->c->levels, random, e, (*to)->b, (*to)->a, (*to)->seed);
+    wipe(e, s->c->n);
+    return status;
 }
 
 void dpi_ckks_public_free(dpi_ckks_public *p)
@@ -226,80 +246,72 @@ static void add_message(const dpi_ckks *c, const uint64_t *from, uint64_t *b)
     }
 }
 
-/* From the secret whose rows are from[levels][n]. */
-static dp_status make_switch(const dpi_ckks_secret *s, const uint64_t *from,
-                             dpi_rlwe_stream *random, dpi_ckks_switch *k, dp_error *err)
+dp_status dpi_ckks_switch_room(const dpi_ckks *c, size_t turn, dpi_ckks_switch **to, dp_error *err)
 {
-    const dpi_ckks *c = s->c;
-    const size_t each = c->primes * c->n;
-    int8_t *e = dpi_alloc(c->n, 1);
-    k->b = rows(c, c->digits * c->primes);
-    k->a = rows(c, c->digits * c->primes);
-    if (e == NULL || k->b == NULL || k->a == NULL) {
-        dpi_free(e);
+    const bool turns = turn != DPI_CKKS_SQUARE;
+    dpi_ckks_switch *k = *to = dpi_alloc(1, sizeof *k);
+    if (k != NULL)
+        *k = (dpi_ckks_switch){.c = c,
+                               .place = turns ? dpi_alloc(c->n, sizeof *k->place) : NULL,
+                               .b = rows(c, c->digits * c->primes),
+                               .a = rows(c, c->digits * c->primes)};
+    if (k == NULL || k->b == NULL || k->a == NULL || (turns && k->place == NULL)) {
+        dpi_ckks_switch_free(k);
+        *to = NULL;
         return dpi_fail_nomem(err);
     }
-    for (size_t i = 0; i < c->digits; i++)
-        dpi_ckks_sample(s, c->primes, random, e, k->b + i * each, k->a + i * each);
-    add_message(c, from, k->b);
-    wipe(e, c->n);
+    if (turns)
+        find_places(c, turn, k->place);
     return DP_OK;
 }
 
-/* turn 0: from the square. */
-static dp_status new_switch(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_stream *random,
-                            dpi_ckks_switch **to, dp_error *err)
+/* The secret that is switched from: turned, or squared. */
+static void find_source(const dpi_ckks_secret *s, const dpi_ckks_switch *k, uint64_t *from)
 {
     const dpi_ckks *c = s->c;
-    const bool turns = turn != 0;
-    uint64_t *from = rows(c, c->levels);
-    dpi_ckks_switch *k = *to = dpi_alloc(1, sizeof *k);
-    dp_status status = k != NULL && from != NULL ? DP_OK : dpi_fail_nomem(err);
-    if (k != NULL)
-        *k = (dpi_ckks_switch){
-            .c = c, .turn = turns ? turn : 1, .place = turns ? dpi_alloc(c->n, 4) : NULL};
-    if (status == DP_OK && turns && k->place == NULL)
-        status = dpi_fail_nomem(err);
-    if (status == DP_OK && turns)
-        find_places(c, turn, k->place);
-    for (size_t t = 0; t < c->levels && status == DP_OK; t++) {
+    for (size_t t = 0; t < c->levels; t++) {
         const uint64_t *own = s->row + t * c->n;
-        if (turns)
+        if (k->place != NULL)
             turn_row(c, k->place, own, from + t * c->n);
         else
-            for (size_t j = 0; j < c->n; j++)
-                from[t * c->n + j] = dpi_modulus_multiply(&c->ntt[t]->m, own[j], own[j]);
+            c->ntt[t]->kernel->multiply(c->ntt[t], own, own, from + t * c->n);
     }
-    if (status == DP_OK)
-        status = make_switch(s, from, random, k, err);
-    wipe(from, c->levels * c->n * sizeof *from);
-    if (status == DP_OK)
-        return DP_OK;
-    dpi_ckks_switch_free(k);
+}
+
+dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_stream *random,
+                              dpi_ckks_switch **to, dp_error *err)
+{
+    const dpi_ckks *c = s->c;
+    const size_t each = c->primes * c->n;
+    uint64_t *from = rows(c, c->levels);
+    int8_t *e = dpi_alloc(c->n, 1);
     *to = NULL;
+    dp_status status =
+        from != NULL && e != NULL ? dpi_ckks_switch_room(c, turn, to, err) : dpi_fail_nomem(err);
+    if (status == DP_OK) {
+        dpi_ckks_switch *k = *to;
+        find_source(s, k, from);
+        for (size_t i = 0; i < c->digits; i++)
+            dpi_ckks_sample(s, c->primes, random, e, k->b + i * each, k->a + i * each, k->seed[i]);
+        add_message(c, from, k->b);
+    }
+    wipe(from, c->levels * c->n * sizeof *from);
+    wipe(e, c->n);
     return status;
 }
 
-dp_status dpi_ckks_switch_square(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
-                                 dpi_ckks_switch **k, dp_error *err)
+size_t dpi_ckks_rotation(const dpi_ckks *c, int steps)
 {
-    return new_switch(s, 0, random, k, err);
-}
-
-dp_status dpi_ckks_switch_rotation(const dpi_ckks_secret *s, int steps, dpi_rlwe_stream *random,
-                                   dpi_ckks_switch **k, dp_error *err)
-{
-    const size_t half = s->c->n / 2, order = 2 * s->c->n;
+    const size_t half = c->n / 2;
     size_t turn = 1;
     for (size_t r = (size_t)(steps % (int)half + (int)half) % half; r > 0; r--)
-        turn = turn * 5 % order;
-    return new_switch(s, turn, random, k, err);
+        turn = turn * 5 % (2 * c->n);
+    return turn;
 }
 
-dp_status dpi_ckks_switch_conjugate(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
-                                    dpi_ckks_switch **k, dp_error *err)
+size_t dpi_ckks_conjugation(const dpi_ckks *c)
 {
-    return new_switch(s, 2 * s->c->n - 1, random, k, err);
+    return 2 * c->n - 1;
 }
 
 void dpi_ckks_switch_free(dpi_ckks_switch *k)

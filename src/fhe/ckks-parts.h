@@ -42,20 +42,21 @@ struct dpi_ckks {
 
 struct dpi_ckks_secret {
     const dpi_ckks *c;
-    int8_t *digit; /* [n] ternary */
-    uint64_t *row; /* [primes][n] transformed */
+    int8_t *digit;         /* [n] ternary */
+    uint64_t *row, *minus; /* [primes][n] transformed: s and -s */
 };
 
 struct dpi_ckks_public {
     const dpi_ckks *c;
-    uint64_t *b, *a; /* [levels][n] */
+    uint64_t *b, *a;                   /* [levels][n] */
+    unsigned char seed[DPI_RLWE_SEED]; /* of a */
 };
 
 struct dpi_ckks_switch {
     const dpi_ckks *c;
-    size_t turn;     /* X -> X^turn before it; 1: none */
     uint32_t *place; /* [n] where a place of the turned polynomial lies in the other; NULL: there */
     uint64_t *b, *a; /* [digits][primes][n] */
+    unsigned char seed[DPI_CKKS_PRIMES][DPI_RLWE_SEED]; /* [digits] of a */
 };
 
 struct dpi_ckks_room {
@@ -91,6 +92,9 @@ double dpi_ckks_spread(const dpi_ckks *c, double variance, double scale);
 /* Variance of a ternary coefficient times n, plus one: what rounding c1 brings through s. */
 double dpi_ckks_rounding(const dpi_ckks *c);
 
+/* The noise of places up to `size` that were encoded and encrypted, by the secret or not. */
+double dpi_ckks_fresh(const dpi_ckks *c, bool by_secret, double size, double scale);
+
 /* The variance of an error. */
 double dpi_ckks_variance(void);
 
@@ -98,9 +102,18 @@ double dpi_ckks_variance(void);
 void dpi_ckks_small(const dpi_ckks *c, size_t first, size_t last, const int8_t *small,
                     uint64_t *row);
 
-/* b = e - a s for primes 0 ... last - 1, a uniform; e[n] is room. */
+/* b = e - a s for primes 0 ... last - 1, a uniform, of a seed that is drawn; e[n] is room. */
 void dpi_ckks_sample(const dpi_ckks_secret *s, size_t last, dpi_rlwe_stream *random, int8_t *e,
-                     uint64_t *b, uint64_t *a);
+                     uint64_t *b, uint64_t *a, unsigned char seed[DPI_RLWE_SEED]);
+
+/* a of its seed, for primes 0 ... last - 1. */
+void dpi_ckks_expand(const dpi_ckks *c, size_t last, const unsigned char seed[DPI_RLWE_SEED],
+                     uint64_t *a);
+
+/* Room for a key; DP_ENOMEM. */
+dp_status dpi_ckks_switch_room(const dpi_ckks *c, size_t turn, dpi_ckks_switch **k,
+                               dp_error *err) DP_MUST_CHECK;
+dp_status dpi_ckks_public_room(const dpi_ckks *c, dpi_ckks_public **k, dp_error *err) DP_MUST_CHECK;
 
 /* Raises the digits of d[level + 1][n] into room->raised, for dpi_ckks_inner. */
 void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room);

@@ -155,6 +155,7 @@ void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x
     for (size_t k = 0; k < x->parts; k++)
         divide_by_last(c, x->level, room, x->part[k]);
     x->level--;
+    x->seeded = false;
     x->scale = c->scale[x->level];
     x->noise += dpi_ckks_spread(c, dpi_ckks_rounding(c), x->scale);
 }

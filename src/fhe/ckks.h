@@ -61,6 +61,8 @@ typedef struct dpi_ckks_cipher {
     double scale, size, noise; /* of places: bounds of magnitudes, and of what they are off by */
     size_t parts;              /* 2; 3 of a product that is not relinearised */
     uint64_t *part[3];         /* [level + 1][n] */
+    bool seeded;               /* part 1 follows from seed, as of dpi_ckks_encrypt */
+    unsigned char seed[DPI_RLWE_SEED];
 } dpi_ckks_cipher;
 
 /* Room for a value at levels up to `level`.  DP_ENOMEM. */
@@ -104,14 +106,15 @@ DP_MUST_CHECK dp_status dpi_ckks_public_new(const dpi_ckks_secret *s, dpi_rlwe_s
 void dpi_ckks_secret_free(dpi_ckks_secret *s);
 void dpi_ckks_public_free(dpi_ckks_public *p);
 
-/* For products; for rotations by `steps` places, to lower ones; for conjugates. */
-DP_MUST_CHECK dp_status dpi_ckks_switch_square(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
-                                               dpi_ckks_switch **k, dp_error *err);
-DP_MUST_CHECK dp_status dpi_ckks_switch_rotation(const dpi_ckks_secret *s, int steps,
-                                                 dpi_rlwe_stream *random, dpi_ckks_switch **k,
-                                                 dp_error *err);
-DP_MUST_CHECK dp_status dpi_ckks_switch_conjugate(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
-                                                  dpi_ckks_switch **k, dp_error *err);
+/* What X becomes a power of: for rotations by `steps` places, to lower ones; for conjugates.  Keys
+ * for products are of DPI_CKKS_SQUARE. */
+enum { DPI_CKKS_SQUARE = 0 };
+size_t dpi_ckks_rotation(const dpi_ckks *c, int steps);
+size_t dpi_ckks_conjugation(const dpi_ckks *c);
+
+DP_MUST_CHECK dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn,
+                                            dpi_rlwe_stream *random, dpi_ckks_switch **k,
+                                            dp_error *err);
 void dpi_ckks_switch_free(dpi_ckks_switch *k);
 
 /* x is made at p's level and scale. */
@@ -145,7 +148,7 @@ void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x
 /* Down to `level` without a product. */
 void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ckks_cipher *x);
 
-/* Place j of the result is place j + steps of x, or its conjugate; steps is the key's. */
+/* Place j of the result is place j + steps of x, or its conjugate, as the key is of. */
 void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
                      dpi_ckks_room *room, dpi_ckks_cipher *to);
 
@@ -153,5 +156,30 @@ void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks
 void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t count,
                          const dpi_ckks_switch *const *k, dpi_ckks_room *room,
                          dpi_ckks_cipher *const *to);
+
+/* ---- bytes ---- */
+
+/* A ciphertext at a level that is not a product any more; `seeded`: as dpi_ckks_encrypt has made
+ * it, half as long.  Whoever reads it knows level and form, and a bound of its places; what its
+ * noise would be were it fresh is what it is taken for.  DP_EPEER another length, or bytes that are
+ * no residues. */
+size_t dpi_ckks_cipher_size(const dpi_ckks *c, size_t level, bool seeded);
+void dpi_ckks_cipher_write(const dpi_ckks *c, const dpi_ckks_cipher *x, bool seeded,
+                           unsigned char *to);
+DP_MUST_CHECK dp_status dpi_ckks_cipher_read(const dpi_ckks *c, size_t level, double size,
+                                             bool seeded, size_t n_bytes, const unsigned char *from,
+                                             dpi_ckks_cipher *x, dp_error *err);
+
+/* Keys; DP_EPEER likewise, DP_ENOMEM. */
+size_t dpi_ckks_switch_size(const dpi_ckks *c);
+void dpi_ckks_switch_write(const dpi_ckks_switch *k, unsigned char *to);
+DP_MUST_CHECK dp_status dpi_ckks_switch_read(const dpi_ckks *c, size_t turn, size_t n_bytes,
+                                             const unsigned char *from, dpi_ckks_switch **k,
+                                             dp_error *err);
+size_t dpi_ckks_public_size(const dpi_ckks *c);
+void dpi_ckks_public_write(const dpi_ckks_public *k, unsigned char *to);
+DP_MUST_CHECK dp_status dpi_ckks_public_read(const dpi_ckks *c, size_t n_bytes,
+                                             const unsigned char *from, dpi_ckks_public **k,
+                                             dp_error *err);
 
 #endif

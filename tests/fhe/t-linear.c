@@ -42,7 +42,8 @@ static void begin(scene *s, int log_n, size_t depth)
     assert_ok(dpi_ckks_new(&spec, &s->c, &err), err.text);
     assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
     assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
-    assert_ok(dpi_ckks_switch_square(s->secret, &s->random, &s->square, &err), err.text);
+    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
+              err.text);
     s->turns = (dpi_ckks_turns){.steps = s->steps, .key = (const dpi_ckks_switch *const *)s->made};
 }
 
@@ -71,7 +72,8 @@ static void add_keys(scene *s, const dpi_ckks_matrix *m)
             at++;
         if (at < s->n_turns)
             continue;
-        assert_ok(dpi_ckks_switch_rotation(s->secret, steps[k], &s->random, &s->made[at], &err),
+        assert_ok(dpi_ckks_switch_new(s->secret, dpi_ckks_rotation(s->c, steps[k]), &s->random,
+                                      &s->made[at], &err),
                   err.text);
         s->steps[at] = steps[k];
         s->turns.n = ++s->n_turns;
