@@ -1,5 +1,5 @@
 /* Fits of one owner by several ranks: errors of one end all of them at once, what was kept goes on,
- * and rank 0 alone keeps.  That ranks come to what one process comes to: t-splits. */
+ * rank 0 alone keeps, and samples of shards are one of the whole.  That ranks come to what one process comes to: t-splits. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sodium.h>
@@ -255,6 +255,119 @@ static void steps_go_on(void **state)
     goes_on(&(rank){.rounds = false});
 }
 
+/* ---- steps of a Poisson sample ---- */
+
+typedef struct sampler {
+    size_t number;
+    uint64_t turn;
+    double w;
+    dp_status status;
+    dp_error err;
+} sampler;
+
+static dp_status key_of_turn(void *context, const unsigned char question[DP_OWNERS_QUESTION],
+                             size_t n, const uint64_t *values, unsigned char key[DP_OWNERS_KEY],
+                             dp_error *err)
+{
+    const uint64_t what[] = {((const sampler *)context)->turn, n};
+    (void)values;
+    (void)err;
+    (void)crypto_generichash(key, DP_OWNERS_KEY, (const unsigned char *)what, sizeof what, question,
+                             DP_OWNERS_QUESTION);
+    return DP_OK;
+}
+
+static dp_status open_as_it_is(void *context, const unsigned char question[DP_OWNERS_QUESTION],
+                               size_t n, uint64_t *values, dp_error *err)
+{
+    (void)context;
+    (void)question;
+    (void)n;
+    (void)values;
+    (void)err;
+    return DP_OK;
+}
+
+static const double rate = 0.25;
+
+/* y ~ Normal(w, 1), all y are 1 and w is 0: a step adds 1 / (rate N) for each record that is in
+ * it. */
+static void *sample(void *of)
+{
+    sampler *s = of;
+    double y[SHARD];
+    dp_svi *svi = NULL;
+    for (size_t i = 0; i < SHARD; i++)
+        y[i] = 1;
+    dp_model *m = dp_model_new();
+    dp_observe(dp_unit_plate(m, "rows"), "y", dp_normal_v(dp_param(m, "w", 1, 0), dp_num(1)));
+    dp_dataset *data = dp_dataset_new(SHARD);
+    dp_dataset_real(data, "y", 1, y);
+    const dp_owners owner = {.size = 1,
+                             .honest = 1,
+                             .seed = 7,
+                             .most_records = N,
+                             .group = crew_rank(&all, s->number),
+                             .context = s,
+                             .share = key_of_turn,
+                             .open = open_as_it_is};
+    const dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE,
+                           .sigma = 0x1p-13,
+                           .clip = 16,
+                           .steps = 1,
+                           .sampling = DP_SAMPLING_POISSON,
+                           .rate = rate,
+                           .optimizer = DP_SGD,
+                           .schedule = DP_CONSTANT,
+                           .step_size = 1.0 / N,
+                           .owners = &owner};
+    s->status = dp_svi_new(m, NULL, data, &o, &svi, &s->err);
+    if (s->status == DP_OK)
+        s->status = dp_svi_run(svi, NULL, &s->err);
+    if (s->status == DP_OK)
+        s->status = dp_svi_get(svi, "w", 1, &s->w, &s->err);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(m);
+    return NULL;
+}
+
+static double sample_together(uint64_t turn)
+{
+    pthread_t thread[RANKS];
+    sampler s[RANKS];
+    crew_begin(&all, RANKS);
+    for (size_t k = 0; k < RANKS; k++) {
+        s[k] = (sampler){.number = k, .turn = turn};
+        assert_int_equal(pthread_create(&thread[k], NULL, sample, &s[k]), 0);
+    }
+    for (size_t k = 0; k < RANKS; k++)
+        assert_int_equal(pthread_join(thread[k], NULL), 0);
+    crew_end(&all);
+    for (size_t k = 0; k < RANKS; k++) {
+        assert_ok(s[k].status, s[k].err.text);
+        assert_true(s[k].w == s[0].w);
+    }
+    return s[0].w;
+}
+
+/* Were samples of shards copies of each other, the variance would be three times as large. */
+static void samples_of_shards_are_independent(void **state)
+{
+    enum { TURNS = 150 };
+    double sum = 0, squares = 0;
+    (void)state;
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        const double z = (sample_together(turn) - 1) / sqrt((1 - rate) / (rate * N));
+        sum += z;
+        squares += z * z;
+    }
+    /* To 6.2 standard deviations of TURNS standard normal numbers; draws are fixed. */
+    assert_true(fabs(sum) < 6.2 * sqrt(TURNS));
+    assert_true(fabs(squares - TURNS) < 6.2 * sqrt(2.0 * TURNS));
+    assert_true(sample_together(3) == sample_together(3)); /* a step that is made again */
+}
+
 static int set_up(void **state)
 {
     loop_draw(&records);
@@ -277,6 +390,7 @@ int main(void)
         cmocka_unit_test(steps_end_where_one_fails),
         cmocka_unit_test(rounds_go_on),
         cmocka_unit_test(steps_go_on),
+        cmocka_unit_test(samples_of_shards_are_independent),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
