@@ -129,7 +129,8 @@ void dpi_ckks_encrypt(const dpi_ckks_secret *s, const dpi_ckks_plain *p, dpi_rlw
                       dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
     begin(s->c, p, true, x);
-    dpi_ckks_sample(s, p->level + 1, random, room->small[0], x->part[0], x->part[1], x->seed);
+    dpi_ckks_sample(s->c, s->minus, p->level + 1, random, room->small[0], x->part[0], x->part[1],
+                    x->seed);
     add_rows(s->c, p->level, p->row, x->part[0]);
 }
 

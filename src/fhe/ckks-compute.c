@@ -162,32 +162,24 @@ void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ck
 
 /* ---- rotations ---- */
 
-/* c0 where it goes, and room for what switching makes of c1; `first` is c0 of x, not of to. */
-static void turn_first(const dpi_ckks *c, const dpi_ckks_cipher *x, const uint64_t *first,
-                       const dpi_ckks_switch *k, dpi_ckks_cipher *to)
-{
-    const size_t n = c->n, level = x->level;
-    for (size_t t = 0; t <= level; t++)
-        for (size_t j = 0; j < n; j++)
-            to->part[0][t * n + j] = first[t * n + k->place[j]];
-    memset(to->part[1], 0, (level + 1) * n * sizeof(uint64_t));
-    to->noise = x->noise + dpi_ckks_spread(c, dpi_ckks_switching(c, level), x->scale);
-    to->level = level;
-    to->parts = 2;
-    to->seeded = false;
-    to->scale = x->scale;
-    to->size = x->size;
-}
-
+/* (c0, 0) and what switching makes of c1, under s(X^(1 / turn)); and that turned. */
 void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
                           dpi_ckks_room *room, dpi_ckks_cipher *to)
 {
-    if (k == NULL) {
-        dpi_ckks_copy(c, x, to);
+    const size_t n = c->n, level = x->level;
+    dpi_ckks_copy(c, x, to);
+    if (k == NULL)
         return;
-    }
-    turn_first(c, x, x->part[0], k, to);
-    dpi_ckks_inner(c, x->level, k, room, to->part);
+    memset(to->part[1], 0, (level + 1) * n * sizeof(uint64_t));
+    dpi_ckks_inner(c, level, k, room, to->part);
+    for (size_t part = 0; part < 2; part++)
+        for (size_t t = 0; t <= level; t++) {
+            uint64_t *row = to->part[part] + t * n;
+            memcpy(room->spare, row, n * sizeof *row);
+            for (size_t j = 0; j < n; j++)
+                row[j] = room->spare[k->place[j]];
+        }
+    to->noise += dpi_ckks_spread(c, dpi_ckks_switching(c, level), to->scale);
 }
 
 void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t count,
@@ -202,14 +194,6 @@ void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t cou
 void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
                      dpi_ckks_room *room, dpi_ckks_cipher *to)
 {
-    const uint64_t *first = x->part[0];
     dpi_ckks_raise(c, x->level, x->part[1], room);
-    if (x == to) { /* what is permuted cannot be written over */
-        uint64_t *const spare = to->part[2];
-        to->part[2] = to->part[0];
-        to->part[0] = spare;
-        first = to->part[2];
-    }
-    turn_first(c, x, first, k, to);
-    dpi_ckks_inner(c, to->level, k, room, to->part);
+    dpi_ckks_turn_raised(c, x, k, room, to);
 }

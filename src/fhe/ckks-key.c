@@ -60,7 +60,7 @@ dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err
         return dpi_fail_nomem(err);
     *r = (dpi_ckks_room){.c = c,
                          .raised = rows(c, c->digits * c->primes),
-                         .turned = rows(c, c->digits),
+                         .spare = rows(c, 1),
                          .sum = {rows(c, c->primes), rows(c, c->primes)},
                          .row = rows(c, most),
                          .part = dpi_alloc(c->n, sizeof(double)),
@@ -69,7 +69,7 @@ dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err
                          .times = rows(c, 1),
                          .whole = dpi_alloc(c->n, sizeof(int64_t)),
                          .small = {dpi_alloc(c->n, 1), dpi_alloc(c->n, 1)}};
-    if (r->raised != NULL && r->turned != NULL && r->sum[0] != NULL && r->sum[1] != NULL &&
+    if (r->raised != NULL && r->spare != NULL && r->sum[0] != NULL && r->sum[1] != NULL &&
         r->row != NULL && r->part != NULL && r->re != NULL && r->im != NULL && r->times != NULL &&
         r->whole != NULL && r->small[0] != NULL && r->small[1] != NULL)
         return DP_OK;
@@ -84,7 +84,7 @@ void dpi_ckks_room_free(dpi_ckks_room *r)
         return;
     const size_t n = r->c->n, row = n * sizeof(uint64_t);
     wipe(r->raised, r->c->digits * r->c->primes * row);
-    wipe(r->turned, r->c->digits * row);
+    wipe(r->spare, row);
     for (int k = 0; k < 2; k++) {
         wipe(r->sum[k], r->c->primes * row);
         wipe(r->small[k], n);
@@ -121,17 +121,15 @@ void dpi_ckks_expand(const dpi_ckks *c, size_t last, const unsigned char seed[DP
     dpi_rlwe_end(&uniform);
 }
 
-/* With -s, of which there is a row too. */
-void dpi_ckks_sample(const dpi_ckks_secret *s, size_t last, dpi_rlwe_stream *random, int8_t *e,
-                     uint64_t *b, uint64_t *a, unsigned char seed[DPI_RLWE_SEED])
+void dpi_ckks_sample(const dpi_ckks *c, const uint64_t *minus, size_t last, dpi_rlwe_stream *random,
+                     int8_t *e, uint64_t *b, uint64_t *a, unsigned char seed[DPI_RLWE_SEED])
 {
-    const dpi_ckks *c = s->c;
     dpi_rlwe_bytes(random, DPI_RLWE_SEED, seed);
     dpi_rlwe_errors(random, c->n, e);
     dpi_ckks_small(c, 0, last, e, b);
     dpi_ckks_expand(c, last, seed, a);
     for (size_t t = 0; t < last; t++)
-        c->ntt[t]->kernel->multiply_add(c->ntt[t], a + t * c->n, s->minus + t * c->n, b + t * c->n);
+        c->ntt[t]->kernel->multiply_add(c->ntt[t], a + t * c->n, minus + t * c->n, b + t * c->n);
 }
 
 /* ---- secrets ---- */
@@ -197,7 +195,7 @@ dp_status dpi_ckks_public_new(const dpi_ckks_secret *s, dpi_rlwe_stream *random,
     *to = NULL;
     dp_status status = e != NULL ? dpi_ckks_public_room(s->c, to, err) : dpi_fail_nomem(err);
     if (status == DP_OK)
-        dpi_ckks_sample(s, s->c->levels, random, e, (*to)->b, (*to)->a, (*to)->seed);
+        dpi_ckks_sample(s->c, s->minus, s->c->levels, random, e, (*to)->b, (*to)->a, (*to)->seed);
     wipe(e, s->c->n);
     return status;
 }
@@ -265,17 +263,38 @@ dp_status dpi_ckks_switch_room(const dpi_ckks *c, size_t turn, dpi_ckks_switch *
     return DP_OK;
 }
 
-/* The secret that is switched from: turned, or squared. */
-static void find_source(const dpi_ckks_secret *s, const dpi_ckks_switch *k, uint64_t *from)
+/* The power that takes back X -> X^turn: by Newton's steps, each of which doubles the bits that are
+ * right. */
+static size_t inverse_of(size_t turn, size_t order)
+{
+    size_t x = turn;
+    for (int k = 0; k < 6; k++)
+        x = x * (2 + order - turn * x % order) % order;
+    return x;
+}
+
+/* What a key is of, and minus what it is made with: to switch from the square to s, or from s to
+ * s(X^(1 / turn)), which turning makes s. */
+static dp_status find_secrets(const dpi_ckks_secret *s, size_t turn, uint64_t *from,
+                              uint64_t *minus, dp_error *err)
 {
     const dpi_ckks *c = s->c;
-    for (size_t t = 0; t < c->levels; t++) {
-        const uint64_t *own = s->row + t * c->n;
-        if (k->place != NULL)
-            turn_row(c, k->place, own, from + t * c->n);
-        else
-            c->ntt[t]->kernel->multiply(c->ntt[t], own, own, from + t * c->n);
+    uint32_t *place = turn != DPI_CKKS_SQUARE ? dpi_alloc(c->n, sizeof *place) : NULL;
+    if (turn == DPI_CKKS_SQUARE) {
+        memcpy(minus, s->minus, c->primes * c->n * sizeof *minus);
+        for (size_t t = 0; t < c->levels; t++)
+            c->ntt[t]->kernel->multiply(c->ntt[t], s->row + t * c->n, s->row + t * c->n,
+                                        from + t * c->n);
+        return DP_OK;
     }
+    if (place == NULL)
+        return dpi_fail_nomem(err);
+    find_places(c, inverse_of(turn, 2 * c->n), place);
+    memcpy(from, s->row, c->levels * c->n * sizeof *from);
+    for (size_t t = 0; t < c->primes; t++)
+        turn_row(c, place, s->minus + t * c->n, minus + t * c->n);
+    dpi_free(place);
+    return DP_OK;
 }
 
 dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_stream *random,
@@ -283,19 +302,23 @@ dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_st
 {
     const dpi_ckks *c = s->c;
     const size_t each = c->primes * c->n;
-    uint64_t *from = rows(c, c->levels);
+    uint64_t *from = rows(c, c->levels), *minus = rows(c, c->primes);
     int8_t *e = dpi_alloc(c->n, 1);
     *to = NULL;
-    dp_status status =
-        from != NULL && e != NULL ? dpi_ckks_switch_room(c, turn, to, err) : dpi_fail_nomem(err);
+    dp_status status = from != NULL && minus != NULL && e != NULL
+                           ? find_secrets(s, turn, from, minus, err)
+                           : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = dpi_ckks_switch_room(c, turn, to, err);
     if (status == DP_OK) {
         dpi_ckks_switch *k = *to;
-        find_source(s, k, from);
         for (size_t i = 0; i < c->digits; i++)
-            dpi_ckks_sample(s, c->primes, random, e, k->b + i * each, k->a + i * each, k->seed[i]);
+            dpi_ckks_sample(c, minus, c->primes, random, e, k->b + i * each, k->a + i * each,
+                            k->seed[i]);
         add_message(c, from, k->b);
     }
     wipe(from, c->levels * c->n * sizeof *from);
+    wipe(minus, each * sizeof *minus);
     wipe(e, c->n);
     return status;
 }

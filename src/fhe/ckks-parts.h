@@ -54,15 +54,16 @@ struct dpi_ckks_public {
 
 struct dpi_ckks_switch {
     const dpi_ckks *c;
-    uint32_t *place; /* [n] where a place of the turned polynomial lies in the other; NULL: there */
-    uint64_t *b, *a; /* [digits][primes][n] */
+    uint32_t
+        *place; /* [n] where a place of what is turned lies in what is not; NULL: of products */
+    uint64_t *b, *a;                                    /* [digits][primes][n] */
     unsigned char seed[DPI_CKKS_PRIMES][DPI_RLWE_SEED]; /* [digits] of a */
 };
 
 struct dpi_ckks_room {
     const dpi_ckks *c;
     uint64_t *raised; /* [digits][primes][n] */
-    uint64_t *turned; /* [digits][n] digits of one prime, permuted */
+    uint64_t *spare;  /* [n] */
     uint64_t *sum[2]; /* [primes][n] */
     uint64_t *row;    /* [special][n] */
     double *part;     /* [n] */
@@ -102,9 +103,9 @@ double dpi_ckks_variance(void);
 void dpi_ckks_small(const dpi_ckks *c, size_t first, size_t last, const int8_t *small,
                     uint64_t *row);
 
-/* b = e - a s for primes 0 ... last - 1, a uniform, of a seed that is drawn; e[n] is room. */
-void dpi_ckks_sample(const dpi_ckks_secret *s, size_t last, dpi_rlwe_stream *random, int8_t *e,
-                     uint64_t *b, uint64_t *a, unsigned char seed[DPI_RLWE_SEED]);
+/* b = e + a minus for primes 0 ... last - 1, a uniform, of a seed that is drawn; e[n] is room. */
+void dpi_ckks_sample(const dpi_ckks *c, const uint64_t *minus, size_t last, dpi_rlwe_stream *random,
+                     int8_t *e, uint64_t *b, uint64_t *a, unsigned char seed[DPI_RLWE_SEED]);
 
 /* a of its seed, for primes 0 ... last - 1. */
 void dpi_ckks_expand(const dpi_ckks *c, size_t last, const unsigned char seed[DPI_RLWE_SEED],
@@ -118,7 +119,7 @@ dp_status dpi_ckks_public_room(const dpi_ckks *c, dpi_ckks_public **k, dp_error 
 /* Raises the digits of d[level + 1][n] into room->raised, for dpi_ckks_inner. */
 void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room);
 
-/* The sum of raised digits, turned, times the key, divided by P and added to to[2]. */
+/* The sum of raised digits times the key, divided by P and added to to[2]. */
 void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, dpi_ckks_room *room,
                     uint64_t *const to[2]);
 

@@ -76,21 +76,14 @@ static void inner_row(const dpi_ckks *c, size_t digits, const dpi_ckks_switch *k
                       dpi_ckks_room *room)
 {
     const uint64_t *x[DPI_CKKS_PRIMES], *b[DPI_CKKS_PRIMES], *a[DPI_CKKS_PRIMES];
-    const size_t n = c->n;
     for (size_t i = 0; i < digits; i++) {
-        const size_t at = (i * c->primes + t) * n;
+        const size_t at = (i * c->primes + t) * c->n;
         x[i] = room->raised + at;
         b[i] = k->b + at;
         a[i] = k->a + at;
-        if (k->place == NULL)
-            continue;
-        uint64_t *turned = room->turned + i * n;
-        for (size_t j = 0; j < n; j++)
-            turned[j] = x[i][k->place[j]];
-        x[i] = turned;
     }
     const dpi_ntt_terms terms = {.n = digits, .a = x, .b = b, .e = a};
-    c->ntt[t]->kernel->inner(c->ntt[t], &terms, room->sum[0] + t * n, room->sum[1] + t * n);
+    c->ntt[t]->kernel->inner(c->ntt[t], &terms, room->sum[0] + t * c->n, room->sum[1] + t * c->n);
 }
 
 /* to += sum / P, rounded. */
@@ -98,7 +91,7 @@ static void divide_by_p(const dpi_ckks *c, size_t level, uint64_t *sum, dpi_ckks
                         uint64_t *to)
 {
     const size_t n = c->n;
-    uint64_t *row = room->row, *raised = room->turned;
+    uint64_t *row = room->row, *raised = room->spare;
     memcpy(row, sum + c->levels * n, c->spec.special * n * sizeof *row);
     for (size_t j = 0; j < c->spec.special; j++)
         dpi_ntt_inverse(c->ntt[c->levels + j], row + j * n);
