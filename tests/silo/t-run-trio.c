@@ -132,6 +132,21 @@ static void owners_get_the_coefficients_of_one_table(void **state)
     }
 }
 
+/* Nothing is kept, and each run is another one. */
+static void without_noise_it_needs_no_state(void **state)
+{
+    double first[TOWN_D];
+    (void)state;
+    begin(0, true);
+    for (size_t k = 0; k < 3; k++)
+        sides[k].opts.state = sides[k].opts.audit = NULL;
+    run_well();
+    memcpy(first, sides[2].w, sizeof first);
+    run_well();
+    assert_memory_equal(sides[2].w, first, sizeof first);
+    joint_end(&j);
+}
+
 /* Of each peer a line before the link, one before anything is opened, and what went over. */
 static void the_log_tells_what_was_done(void **state)
 {
@@ -413,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owners_get_the_coefficients_of_one_table),
+        cmocka_unit_test(without_noise_it_needs_no_state),
         cmocka_unit_test(the_log_tells_what_was_done),
         cmocka_unit_test(with_noise_all_get_the_same_and_once),
         cmocka_unit_test(who_is_missing_ends_it_and_all_begin_anew),

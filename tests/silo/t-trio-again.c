@@ -136,6 +136,7 @@ static void interrupt(size_t k, uint64_t opened)
     dp_silo_kept kept = {.sums = 0};
     while (kept.sums < opened) { /* as far as it takes */
         when += 17;
+        assert_true(when < 400);
         threes_begin_again();
         for (size_t p = 0; p < THREES; p++)
             process[p] = threes_start(p, p == k ? when : 0, THREES_PATIENCE);

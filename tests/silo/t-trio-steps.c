@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "share/table.h"
 #include "tests/silo/trio-scene.h"
 
@@ -413,6 +414,40 @@ static void nothing_is_opened_before_all_are_ready(void **state)
     trio_drop(&t);
 }
 
+static const trio_side *unwilling;
+
+/* Long after P0 is ready, who waits for nobody until then. */
+static dp_status refuse_late(void *side, dp_error *err)
+{
+    const struct timespec moment = {0, 300000000};
+    if (side != unwilling)
+        return DP_OK;
+    (void)nanosleep(&moment, NULL);
+    return dpi_fail(err, DP_EIO, "it is not ready");
+}
+
+/* Whatever becomes of it: the others may open what it has said that it is ready for. */
+static void who_is_ready_has_begun(void **state)
+{
+    trio_table t = noisy(true, 10, 64);
+    trio_draw(&t);
+    t.asked = refuse_late;
+    for (size_t late = 1; late < DPI_TRIO_ROLES; late++) {
+        unwilling = &t.side[late];
+        for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+            t.side[p].begun = false;
+            t.side[p].err = (dp_error){DP_OK, ""};
+        }
+        trio_run(*state, &t);
+        for (size_t p = 0; p < DPI_TRIO_ROLES; p++) {
+            assert_int_equal(t.side[p].status, p == late ? DP_EIO : DP_EPEER);
+            assert_int_equal(t.side[p].n_opened, 0);
+        }
+        assert_true(t.side[0].begun && !t.side[late].begun);
+    }
+    trio_drop(&t);
+}
+
 /* One row, one column, more of them than a message has. */
 static void shapes_do_not_matter(void **state)
 {
@@ -453,6 +488,7 @@ int main(void)
         cmocka_unit_test(noisy_steps_are_those_of_one_table),
         cmocka_unit_test(coefficients_that_leave_the_integers_end_it_for_all),
         cmocka_unit_test(nothing_is_opened_before_all_are_ready),
+        cmocka_unit_test(who_is_ready_has_begun),
         cmocka_unit_test(shapes_do_not_matter),
     };
     return cmocka_run_group_tests(tests, scene_make, scene_remove);

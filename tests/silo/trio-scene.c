@@ -126,6 +126,7 @@ static void body(dpi_party *p, void *user)
                                   .y = s->y,
                                   .noise = noise,
                                   .told = keep,
+                                  .begin = t->asked,
                                   .of = s,
                                   .begun = &s->begun};
     s->status = dpi_silo_trio_steps(&o, s->w, &s->err);

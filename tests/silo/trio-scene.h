@@ -23,6 +23,7 @@ typedef struct trio_table {
     trio_side side[DPI_TRIO_ROLES];
     void (*tamper)(void *user, const scene_message *message); /* NULL: none */
     void (*begin)(void *user, size_t role);                   /* as of scene_opts */
+    dp_status (*asked)(void *side, dp_error *err);            /* before anything is opened */
     uint32_t timeout;
 } trio_table;
 
