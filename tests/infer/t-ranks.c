@@ -11,6 +11,7 @@
 #include <tacit/tacit.h>
 
 #include "base/error.h"
+#include "svi/together.h"
 #include "tests/infer/loop-models.h"
 #include "tests/ledger/folder.h"
 #include "tests/lib/check.h"
@@ -36,8 +37,8 @@ typedef enum oddity {
 typedef struct rank {
     size_t number;
     oddity odd;
-    bool rounds, keeps, goes_on;
-    uint64_t made, opens, at; /* releases; sums that were opened; where it is odd */
+    bool rounds, keeps, goes_on, open; /* open: without noise */
+    uint64_t made, opens, at;          /* releases; sums that were opened; where it is odd */
     dp_owners owner;
     dp_fit *fit;
     dp_status status;
@@ -112,13 +113,14 @@ static void *act(void *of)
                            .context = r,
                            .share = share,
                            .open = open_sum};
-    const dp_fit_opts o = {.epsilon = 4,
-                           .delta = 1e-5,
+    const dp_fit_opts o = {.mode = r->open ? DP_NO_PRIVACY : DP_PRIVATE,
+                           .epsilon = r->open ? 0 : 4,
+                           .delta = r->open ? 0 : 1e-5,
                            .rounds = !r->rounds               ? 0
                                      : r->odd == OTHER_ROUNDS ? 3
                                                               : 2,
                            .draws = r->rounds ? 100 : 0,
-                           .hopeless_allowed = true,
+                           .hopeless_allowed = !r->open,
                            .owners = &r->owner,
                            .journal = r->keeps ? journal : NULL,
                            .resume = r->goes_on,
@@ -368,6 +370,79 @@ static void samples_of_shards_are_independent(void **state)
     assert_true(sample_together(3) == sample_together(3)); /* a step that is made again */
 }
 
+/* ---- without noise ---- */
+
+enum { SUMS = 4 };
+
+typedef struct adder {
+    size_t number;
+    double out[SUMS];
+    dp_status status;
+    dp_error err;
+} adder;
+
+/* Numbers that three words have, whose sums have to be carried, and one that is cut. */
+static void *add_open(void *of)
+{
+    static const double x[SUMS] = {0.1, -1e20 + 4096, 0x1.fffffffffffffp-29, 0x1.cp83};
+    static const unsigned char question[DP_OWNERS_QUESTION];
+    adder *a = of;
+    int64_t whole[3 * SUMS + 1];
+    memcpy(a->out, x, sizeof x);
+    const dp_owners owner = {
+        .size = 1, .honest = 1, .group = crew_rank(&all, a->number), .open = open_as_it_is};
+    const dpi_release r = {.n = SUMS, .out = a->out, .whole = whole};
+    a->status = dpi_together_open(&owner, NULL, question, &r, DP_OK, &a->err);
+    return NULL;
+}
+
+static void sums_without_noise_are_exact_until_they_are_cut(void **state)
+{
+    adder a[RANKS];
+    pthread_t thread[RANKS];
+    (void)state;
+    crew_begin(&all, RANKS);
+    for (size_t k = 0; k < RANKS; k++) {
+        a[k] = (adder){.number = k};
+        assert_int_equal(pthread_create(&thread[k], NULL, add_open, &a[k]), 0);
+    }
+    for (size_t k = 0; k < RANKS; k++)
+        assert_int_equal(pthread_join(thread[k], NULL), 0);
+    crew_end(&all);
+    assert_ok(a[0].status, a[0].err.text);
+    assert_close(a[0].out[0], 0.3, 1e-15, 0);
+    assert_true(a[0].out[1] == 3 * (-1e20 + 4096));
+    assert_close(a[0].out[2], 3 * 0x1.fffffffffffffp-29, 0x1p-50, 0);
+    assert_close(a[0].out[3], 0x1p84, 0x1p-40, 0); /* as that of one process is */
+}
+
+/* Whose steps go on from sums that are rounded otherwise. */
+static void steps_without_noise_are_near_those_of_one_process(void **state)
+{
+    static unsigned char one[FILE_MOST], three[FILE_MOST];
+    double b[2][LOOP_K];
+    dp_error err = {0};
+    (void)state;
+    run(&(rank){.open = true}, NONE, 0);
+    expect(DP_OK, DP_OK, DP_OK);
+    assert_int_equal(load(ranks[0].fit, one), load(ranks[2].fit, three));
+    assert_memory_equal(one, three, load(ranks[0].fit, one));
+    assert_ok(dp_fit_parameter(ranks[0].fit, "b", LOOP_K, b[0], &err), err.text);
+    dp_model *m = loop_models[LOOP_NETWORK].make();
+    dp_dataset *data = loop_data(&records, N);
+    const dp_owners alone = {
+        .size = 2, .honest = 1, .seed = 7, .most_records = N, .open = open_as_it_is};
+    const dp_fit_opts o = {.mode = DP_NO_PRIVACY, .owners = &alone};
+    dp_fit *fit;
+    assert_ok(dp_fit_private(m, data, &o, &fit, &err), err.text);
+    assert_ok(dp_fit_parameter(fit, "b", LOOP_K, b[1], &err), err.text);
+    for (size_t k = 0; k < LOOP_K; k++)
+        assert_close(b[0][k], b[1][k], 1e-6, 1e-6);
+    dp_fit_free(fit);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 static int set_up(void **state)
 {
     loop_draw(&records);
@@ -391,6 +466,8 @@ int main(void)
         cmocka_unit_test(rounds_go_on),
         cmocka_unit_test(steps_go_on),
         cmocka_unit_test(samples_of_shards_are_independent),
+        cmocka_unit_test(sums_without_noise_are_exact_until_they_are_cut),
+        cmocka_unit_test(steps_without_noise_are_near_those_of_one_process),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
