@@ -132,8 +132,7 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     const double noise = product_noise(x->size, x->noise, y->size, y->noise);
     must_agree(level, 0, y->level, 0);
     multiply_parts(c, x, y, room->row, to);
-    dpi_ckks_raise(c, level, to->part[2], room);
-    dpi_ckks_inner(c, level, square, room, to->part);
+    dpi_ckks_switch_once(c, level, to->part[2], square, room, to->part);
     to->level = level;
     to->parts = 2;
     to->seeded = false;
@@ -162,24 +161,30 @@ void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ck
 
 /* ---- rotations ---- */
 
-/* (c0, 0) and what switching makes of c1, under s(X^(1 / turn)); and that turned. */
-void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
-                          dpi_ckks_room *room, dpi_ckks_cipher *to)
+/* From s(X^(1 / turn)) to s. */
+static void turn(const dpi_ckks *c, const dpi_ckks_switch *k, dpi_ckks_room *room,
+                 dpi_ckks_cipher *x)
 {
-    const size_t n = c->n, level = x->level;
-    dpi_ckks_copy(c, x, to);
-    if (k == NULL)
-        return;
-    memset(to->part[1], 0, (level + 1) * n * sizeof(uint64_t));
-    dpi_ckks_inner(c, level, k, room, to->part);
+    const size_t n = c->n;
     for (size_t part = 0; part < 2; part++)
-        for (size_t t = 0; t <= level; t++) {
-            uint64_t *row = to->part[part] + t * n;
+        for (size_t t = 0; t <= x->level; t++) {
+            uint64_t *row = x->part[part] + t * n;
             memcpy(room->spare, row, n * sizeof *row);
             for (size_t j = 0; j < n; j++)
                 row[j] = room->spare[k->place[j]];
         }
-    to->noise += dpi_ckks_spread(c, dpi_ckks_switching(c, level), to->scale);
+    x->noise += dpi_ckks_spread(c, dpi_ckks_switching(c, x->level), x->scale);
+}
+
+void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
+                          dpi_ckks_room *room, dpi_ckks_cipher *to)
+{
+    dpi_ckks_copy(c, x, to);
+    if (k == NULL)
+        return;
+    memset(to->part[1], 0, (x->level + 1) * c->n * sizeof(uint64_t));
+    dpi_ckks_inner(c, x->level, k, room, to->part);
+    turn(c, k, room, to);
 }
 
 void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t count,
@@ -191,9 +196,14 @@ void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t cou
         dpi_ckks_turn_raised(c, x, k[i], room, to[i]);
 }
 
+/* (c0, 0) and what switching makes of c1, under s(X^(1 / turn)); and that turned. */
 void dpi_ckks_rotate(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
                      dpi_ckks_room *room, dpi_ckks_cipher *to)
 {
-    dpi_ckks_raise(c, x->level, x->part[1], room);
-    dpi_ckks_turn_raised(c, x, k, room, to);
+    const size_t all = (x->level + 1) * c->n * sizeof(uint64_t);
+    dpi_ckks_copy(c, x, to);
+    memcpy(to->part[2], to->part[1], all);
+    memset(to->part[1], 0, all);
+    dpi_ckks_switch_once(c, to->level, to->part[2], k, room, to->part);
+    turn(c, k, room, to);
 }

@@ -54,7 +54,7 @@ void dpi_ckks_cipher_free(dpi_ckks_cipher *x)
 
 dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err)
 {
-    const size_t most = c->spec.special; /* alpha is not more */
+    const size_t most = c->spec.special > c->levels ? c->spec.special : c->levels;
     dpi_ckks_room *r = *to = dpi_alloc(1, sizeof *r);
     if (r == NULL)
         return dpi_fail_nomem(err);
@@ -66,7 +66,7 @@ dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err
                          .part = dpi_alloc(c->n, sizeof(double)),
                          .re = dpi_alloc(c->n / 2, sizeof(double)),
                          .im = dpi_alloc(c->n / 2, sizeof(double)),
-                         .times = rows(c, 1),
+                         .times = rows(c, c->digits),
                          .whole = dpi_alloc(c->n, sizeof(int64_t)),
                          .small = {dpi_alloc(c->n, 1), dpi_alloc(c->n, 1)}};
     if (r->raised != NULL && r->spare != NULL && r->sum[0] != NULL && r->sum[1] != NULL &&
@@ -91,9 +91,9 @@ void dpi_ckks_room_free(dpi_ckks_room *r)
     }
     wipe(r->re, n / 2 * sizeof *r->re);
     wipe(r->im, n / 2 * sizeof *r->im);
-    wipe(r->row, r->c->spec.special * row);
+    wipe(r->row, (r->c->spec.special > r->c->levels ? r->c->spec.special : r->c->levels) * row);
     wipe(r->part, n * sizeof *r->part);
-    wipe(r->times, row);
+    wipe(r->times, r->c->digits * row);
     wipe(r->whole, n * sizeof *r->whole);
     dpi_free(r);
 }

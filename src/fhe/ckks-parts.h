@@ -65,10 +65,10 @@ struct dpi_ckks_room {
     uint64_t *raised; /* [digits][primes][n] */
     uint64_t *spare;  /* [n] */
     uint64_t *sum[2]; /* [primes][n] */
-    uint64_t *row;    /* [special][n] */
+    uint64_t *row;    /* [levels or special, the more][n] y of what is raised */
     double *part;     /* [n] */
     double *re, *im;  /* [n / 2] */
-    uint64_t *times;  /* [n] u of what is raised */
+    uint64_t *times;  /* [digits][n] and u */
     int64_t *whole;   /* [n] */
     int8_t *small[2]; /* [n] */
 };
@@ -132,6 +132,10 @@ void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher 
 /* to += x p, of one level; the scale is the product. */
 void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
                                  const dpi_ckks_plain *p, dpi_ckks_cipher *to);
+
+/* Both at once, for d that no other key is for. */
+void dpi_ckks_switch_once(const dpi_ckks *c, size_t level, const uint64_t *d,
+                          const dpi_ckks_switch *k, dpi_ckks_room *room, uint64_t *const to[2]);
 
 /* What switching adds to coefficients' variance. */
 double dpi_ckks_switching(const dpi_ckks *c, size_t level);

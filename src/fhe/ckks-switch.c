@@ -10,31 +10,32 @@
 
 /* y[j] = x[j] (D / q_j)^-1 of rows that are not transformed, and u.  Doubles have u wrong where the
  * sum is within 2^-45 of a half, and x then is by as much beyond D / 2. */
-static void begin_raising(const dpi_ckks *c, const dpi_ckks_raising *r, dpi_ckks_room *room)
+static void begin_raising(const dpi_ckks *c, const dpi_ckks_raising *r, double *sum, uint64_t *row,
+                          uint64_t *times)
 {
-    double *sum = room->part;
     for (size_t i = 0; i < c->n; i++)
         sum[i] = 0.5;
     for (size_t j = 0; j < r->count; j++) {
-        uint64_t *x = room->row + j * c->n;
+        uint64_t *x = row + j * c->n;
         const double over = r->over[j];
         dpi_ckks_scale_row(c, r->first + j, r->own[j], x);
         for (size_t i = 0; i < c->n; i++)
             sum[i] += (double)(int64_t)x[i] * over;
     }
     for (size_t i = 0; i < c->n; i++)
-        room->times[i] = (uint64_t)(int64_t)sum[i];
+        times[i] = (uint64_t)(int64_t)sum[i];
 }
 
-/* to[n] = what is raised modulo prime t. */
-static void raise_to(const dpi_ckks *c, const dpi_ckks_raising *r, size_t t,
-                     const dpi_ckks_room *room, uint64_t *to)
+/* to[n] = what is raised modulo prime t, transformed. */
+static void raise_to(const dpi_ckks *c, const dpi_ckks_raising *r, size_t t, const uint64_t *row,
+                     const uint64_t *times, uint64_t *to)
 {
     const uint64_t *of[DPI_CKKS_PRIMES + 1];
     for (size_t j = 0; j < r->count; j++)
-        of[j] = room->row + j * c->n;
-    of[r->count] = room->times;
+        of[j] = row + j * c->n;
+    of[r->count] = times;
     c->ntt[t]->kernel->weigh(c->ntt[t], r->count + 1, of, r->from + t * (r->count + 1), to);
+    dpi_ntt_forward(c->ntt[t], to);
 }
 
 static bool is_in_use(const dpi_ckks *c, size_t level, size_t t)
@@ -47,38 +48,56 @@ static size_t digits_of(const dpi_ckks *c, size_t level)
     return level / c->spec.alpha + 1;
 }
 
-void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room)
+/* The primes of digit i that there are at a level. */
+static const dpi_ckks_raising *digit_of(const dpi_ckks *c, size_t level, size_t i)
 {
-    const size_t n = c->n, alpha = c->spec.alpha;
+    const size_t left = level + 1 - i * c->spec.alpha;
+    return &c->digit[i][(left < c->spec.alpha ? left : c->spec.alpha) - 1];
+}
+
+static void begin_digits(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room)
+{
+    memcpy(room->row, d, (level + 1) * c->n * sizeof *d);
+    for (size_t t = 0; t <= level; t++)
+        dpi_ntt_inverse(c->ntt[t], room->row + t * c->n);
     for (size_t i = 0; i < digits_of(c, level); i++) {
-        const size_t left = level + 1 - i * alpha, count = left < alpha ? left : alpha;
-        const dpi_ckks_raising *r = &c->digit[i][count - 1];
-        uint64_t *to = room->raised + i * c->primes * n;
-        memcpy(room->row, d + r->first * n, count * n * sizeof *d);
-        for (size_t j = 0; j < count; j++)
-            dpi_ntt_inverse(c->ntt[r->first + j], room->row + j * n);
-        begin_raising(c, r, room);
-        for (size_t t = 0; t < c->primes; t++) {
-            if (!is_in_use(c, level, t))
-                continue;
-            if (t >= r->first && t < r->first + count) {
-                memcpy(to + t * n, d + t * n, n * sizeof *d);
-                continue;
-            }
-            raise_to(c, r, t, room, to + t * n);
-            dpi_ntt_forward(c->ntt[t], to + t * n);
-        }
+        const dpi_ckks_raising *r = digit_of(c, level, i);
+        begin_raising(c, r, room->part, room->row + r->first * c->n, room->times + i * c->n);
     }
 }
 
-/* Sums of products of digits and key, modulo one prime. */
-static void inner_row(const dpi_ckks *c, size_t digits, const dpi_ckks_switch *k, size_t t,
-                      dpi_ckks_room *room)
+/* Digit i modulo prime t: in `to`, or where it is already, of its own primes. */
+static const uint64_t *raise_digit(const dpi_ckks *c, size_t level, size_t i, size_t t,
+                                   const uint64_t *d, const dpi_ckks_room *room, uint64_t *to)
 {
-    const uint64_t *x[DPI_CKKS_PRIMES], *b[DPI_CKKS_PRIMES], *a[DPI_CKKS_PRIMES];
+    const dpi_ckks_raising *r = digit_of(c, level, i);
+    if (t >= r->first && t < r->first + r->count)
+        return d + t * c->n;
+    raise_to(c, r, t, room->row + r->first * c->n, room->times + i * c->n, to);
+    return to;
+}
+
+void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room)
+{
+    begin_digits(c, level, d, room);
+    for (size_t i = 0; i < digits_of(c, level); i++)
+        for (size_t t = 0; t < c->primes; t++) {
+            uint64_t *to = room->raised + (i * c->primes + t) * c->n;
+            if (!is_in_use(c, level, t))
+                continue;
+            const uint64_t *made = raise_digit(c, level, i, t, d, room, to);
+            if (made != to)
+                memcpy(to, made, c->n * sizeof *to);
+        }
+}
+
+/* Sums of products of digits x and key, modulo one prime. */
+static void inner_row(const dpi_ckks *c, size_t digits, const uint64_t *const *x,
+                      const dpi_ckks_switch *k, size_t t, dpi_ckks_room *room)
+{
+    const uint64_t *b[DPI_CKKS_PRIMES], *a[DPI_CKKS_PRIMES];
     for (size_t i = 0; i < digits; i++) {
         const size_t at = (i * c->primes + t) * c->n;
-        x[i] = room->raised + at;
         b[i] = k->b + at;
         a[i] = k->a + at;
     }
@@ -95,11 +114,10 @@ static void divide_by_p(const dpi_ckks *c, size_t level, uint64_t *sum, dpi_ckks
     memcpy(row, sum + c->levels * n, c->spec.special * n * sizeof *row);
     for (size_t j = 0; j < c->spec.special; j++)
         dpi_ntt_inverse(c->ntt[c->levels + j], row + j * n);
-    begin_raising(c, &c->p, room);
+    begin_raising(c, &c->p, room->part, row, room->times);
     for (size_t t = 0; t <= level; t++) {
         const dpi_modulus *m = &c->ntt[t]->m;
-        raise_to(c, &c->p, t, room, raised);
-        dpi_ntt_forward(c->ntt[t], raised);
+        raise_to(c, &c->p, t, row, room->times, raised);
         for (size_t i = 0; i < n; i++)
             raised[i] = dpi_modulus_subtract(m, sum[t * n + i], raised[i]);
         dpi_ckks_scale_row(c, t, c->over_p[t], raised);
@@ -111,9 +129,33 @@ static void divide_by_p(const dpi_ckks *c, size_t level, uint64_t *sum, dpi_ckks
 void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, dpi_ckks_room *room,
                     uint64_t *const to[2])
 {
-    for (size_t t = 0; t < c->primes; t++)
-        if (is_in_use(c, level, t))
-            inner_row(c, digits_of(c, level), k, t, room);
+    const size_t digits = digits_of(c, level);
+    const uint64_t *x[DPI_CKKS_PRIMES];
+    for (size_t t = 0; t < c->primes; t++) {
+        if (!is_in_use(c, level, t))
+            continue;
+        for (size_t i = 0; i < digits; i++)
+            x[i] = room->raised + (i * c->primes + t) * c->n;
+        inner_row(c, digits, x, k, t, room);
+    }
+    for (int p = 0; p < 2; p++)
+        divide_by_p(c, level, room->sum[p], room, to[p]);
+}
+
+/* A prime at a time: its digits are read while they are in a cache. */
+void dpi_ckks_switch_once(const dpi_ckks *c, size_t level, const uint64_t *d,
+                          const dpi_ckks_switch *k, dpi_ckks_room *room, uint64_t *const to[2])
+{
+    const size_t digits = digits_of(c, level);
+    const uint64_t *x[DPI_CKKS_PRIMES];
+    begin_digits(c, level, d, room);
+    for (size_t t = 0; t < c->primes; t++) {
+        if (!is_in_use(c, level, t))
+            continue;
+        for (size_t i = 0; i < digits; i++)
+            x[i] = raise_digit(c, level, i, t, d, room, room->raised + i * c->n);
+        inner_row(c, digits, x, k, t, room);
+    }
     for (int p = 0; p < 2; p++)
         divide_by_p(c, level, room->sum[p], room, to[p]);
 }
