@@ -1,5 +1,5 @@
 # Checks of the source and of the built library; all but the slow ones belong to make check.
-dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-symbols %D%/check-headers %D%/check-install \
+dist_check_SCRIPTS += %D%/check-layers %D%/check-names %D%/check-operations %D%/check-patches %D%/check-symbols %D%/check-headers %D%/check-install \
   %D%/check-version tests/base/check-arithmetic tests/tools/check-resume \
   tests/tools/check-bounds tests/tools/check-contrib tests/tools/check-export tests/tools/check-synth tests/tools/check-fitting tests/tools/check-plan tests/tools/check-tacit tests/tools/check-keys tests/tools/check-ledger tests/tools/check-fit tests/tools/check-schema tests/tools/check-report tests/tools/check-tutorial \
   tests/tools/check-program tests/tools/check-serve tests/tools/check-silo tests/tools/check-silo-columns tests/tools/check-silo-trio
