@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "fhe/ckks-parts.h"
 
+/* Bits of a scale beyond those of the degree, at the least. */
+enum { LEAST_MORE = 10 };
+
 /* The guidelines of 2024 (eprint 2024/463), uniform ternary secrets, 128 bits, classical. */
 double dpi_ckks_most_bits(int log_n)
 {
@@ -20,13 +23,13 @@ static dp_status check(const dpi_ckks_spec *s, dp_error *err)
     if (s->log_n < DPI_CKKS_LEAST_LOG || s->log_n > DPI_CKKS_MOST_LOG)
         return dpi_fail(err, DP_EINVAL, "the degree is 2^%d .. 2^%d, not 2^%d",
                         (int)DPI_CKKS_LEAST_LOG, (int)DPI_CKKS_MOST_LOG, s->log_n);
-    if (s->scale_bits < s->log_n + 10 || s->scale_bits > DPI_MODULUS_BITS - 1 ||
+    if (s->scale_bits < s->log_n + LEAST_MORE || s->scale_bits > DPI_MODULUS_BITS - 1 ||
         s->first_bits < s->scale_bits || s->first_bits > DPI_MODULUS_BITS)
         return dpi_fail(err, DP_EINVAL,
                         "scales at degree 2^%d have %d .. %d bits and the first prime as many to "
                         "%d, not %d and %d",
-                        s->log_n, s->log_n + 10, DPI_MODULUS_BITS - 1, (int)DPI_MODULUS_BITS,
-                        s->scale_bits, s->first_bits);
+                        s->log_n, s->log_n + LEAST_MORE, DPI_MODULUS_BITS - 1,
+                        (int)DPI_MODULUS_BITS, s->scale_bits, s->first_bits);
     if (s->special < 1 || s->alpha < 1 || s->alpha > s->special ||
         s->depth + 1 + s->special > DPI_CKKS_PRIMES)
         return dpi_fail(
@@ -35,6 +38,46 @@ static dp_status check(const dpi_ckks_spec *s, dp_error *err)
             "many as are special, and all primes together are at most %d",
             s->alpha, s->special, s->depth, (int)DPI_CKKS_PRIMES);
     return DP_OK;
+}
+
+/* ---- choice ---- */
+
+/* Transforms of switching a key at the top: see ckks-switch.c. */
+static size_t transforms(size_t levels, size_t alpha)
+{
+    const size_t digits = (levels + alpha - 1) / alpha;
+    return digits * (levels + alpha) + 2 * (alpha + levels);
+}
+
+/* Primes have at most so many bits as they are chosen for, and a thousandth more. */
+static bool is_within(const dpi_ckks_spec *s)
+{
+    const double bits = s->first_bits + (double)s->depth * (s->scale_bits + 1e-3) +
+                        (double)s->special * DPI_MODULUS_BITS;
+    return bits <= dpi_ckks_most_bits(s->log_n) && s->depth + 1 + s->special <= DPI_CKKS_PRIMES;
+}
+
+dp_status dpi_ckks_choose(size_t depth, int scale_bits, size_t places, dpi_ckks_spec *spec,
+                          dp_error *err)
+{
+    size_t least = 0;
+    dpi_ckks_spec s = {.scale_bits = scale_bits, .depth = depth};
+    s.first_bits = scale_bits + 9 < DPI_MODULUS_BITS ? scale_bits + 9 : DPI_MODULUS_BITS;
+    for (s.log_n = DPI_CKKS_LEAST_LOG; least == 0 && s.log_n <= DPI_CKKS_MOST_LOG; s.log_n++)
+        for (size_t alpha = 1; alpha <= depth + 1 && (size_t)1 << s.log_n >= 2 * places; alpha++) {
+            s.alpha = s.special = alpha;
+            const size_t cost = transforms(depth + 1, alpha);
+            if (!is_within(&s) || scale_bits < s.log_n + LEAST_MORE || (least > 0 && cost >= least))
+                continue;
+            least = cost;
+            *spec = s;
+        }
+    return least > 0
+               ? DP_OK
+               : dpi_fail(err, DP_EPRIVACY,
+                          "%zu products after one another at scales of %d bits do not fit "
+                          "degree 2^%d at 128 bits of security; take fewer, or smaller scales",
+                          depth, scale_bits, (int)DPI_CKKS_MOST_LOG);
 }
 
 /* ---- primes ---- */

@@ -36,6 +36,12 @@ typedef struct dpi_ckks_spec {
 /* log2(Q P) that is allowed at 128 bits; 0 for another n. */
 double dpi_ckks_most_bits(int log_n);
 
+/* The least degree at which `depth` products after one another on vectors of `places` are within
+ * the table, with 9 bits for what is decrypted where 50 allow; and of digits those by which a key
+ * is switched with the least transforms.  DP_EPRIVACY there is none. */
+DP_MUST_CHECK dp_status dpi_ckks_choose(size_t depth, int scale_bits, size_t places,
+                                        dpi_ckks_spec *spec, dp_error *err);
+
 typedef struct dpi_ckks dpi_ckks;
 
 /* DP_EINVAL no such parameters, or no such primes; DP_EPRIVACY Q P is too long for n; DP_ENOMEM. */

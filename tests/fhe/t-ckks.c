@@ -419,6 +419,37 @@ static void moduli_above_the_table_are_refused(void **state)
     }
 }
 
+/* What was chosen makes a context, and a smaller degree would not have. */
+static void parameters_are_the_least_that_are_allowed(void **state)
+{
+    static const struct {
+        size_t depth;
+        int bits;
+        size_t places;
+        int log_n;
+    } known[] = {{0, 30, 64, 12},    {1, 30, 64, 13}, {3, 33, 1024, 13}, {8, 40, 1, 14},
+                 {8, 40, 16384, 15}, {16, 40, 1, 15}, {25, 40, 1, 16},   {36, 40, 1, 16}};
+    dpi_ckks_spec spec;
+    dpi_ckks *c;
+    dp_error err = {0};
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        assert_ok(dpi_ckks_choose(known[k].depth, known[k].bits, known[k].places, &spec, &err),
+                  err.text);
+        assert_int_equal(spec.log_n, known[k].log_n);
+        assert_false(spec.toy);
+        if (spec.log_n < 16) {
+            assert_ok(dpi_ckks_new(&spec, &c, &err), err.text);
+            dpi_ckks_free(c);
+        }
+        spec.special = spec.alpha = 1; /* of all digits the shortest modulus */
+        spec.log_n--;
+        if (known[k].places <= (size_t)1 << (spec.log_n - 1))
+            assert_int_not_equal(dpi_ckks_new(&spec, &c, NULL), DP_OK);
+    }
+    assert_fails(dpi_ckks_choose(60, 40, 1, &spec, &err), DP_EPRIVACY, &err, "take fewer");
+}
+
 static void numbers_that_do_not_fit_are_refused(void **state)
 {
     static scene s;
@@ -475,6 +506,7 @@ int main(void)
         cmocka_unit_test(random_circuits_are_within_their_bounds),
         cmocka_unit_test(ciphertexts_and_keys_come_through_bytes),
         cmocka_unit_test(moduli_above_the_table_are_refused),
+        cmocka_unit_test(parameters_are_the_least_that_are_allowed),
         cmocka_unit_test(numbers_that_do_not_fit_are_refused),
         cmocka_unit_test(another_key_decrypts_to_nothing),
     };
