@@ -84,7 +84,7 @@ typedef struct dpi_ckks_room dpi_ckks_room;
 DP_MUST_CHECK dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **room, dp_error *err);
 void dpi_ckks_room_free(dpi_ckks_room *room);
 
-/* Places beyond this are off by less, of 2^15 all but 1e-11 of the time: 6 standard deviations. */
+/* Places are off by less, all of 2^15 but 1e-11 of the time: 19 standard deviations. */
 double dpi_ckks_error(const dpi_ckks_cipher *x);
 
 /* Bits behind the point that places have right by that bound. */
