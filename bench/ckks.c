@@ -3,6 +3,7 @@
  * JSON lines, milliseconds of processor, the least of RUNS (11): at the top level of the context,
  * of which the first line says what it is; without arguments the contexts of doc/design/ckks.md. */
 #define _XOPEN_SOURCE 700
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,6 +94,7 @@ static void rotate_eight(scene *s)
 static void rescale(scene *s)
 {
     s->to[1].level = dpi_ckks_depth(s->c);
+    s->to[1].scale = pow(dpi_ckks_scale(s->c, s->to[1].level), 2);
     dpi_ckks_rescale(s->c, s->room, &s->to[1]);
 }
 

@@ -79,6 +79,8 @@ dp_status dpi_ckks_cipher_read(const dpi_ckks *c, size_t level, double size, boo
         check_length(n_bytes, dpi_ckks_cipher_size(c, level, seeded), "a ciphertext", err);
     if (status != DP_OK)
         return status;
+    dpi_ckks_must_hold(c, x->room, level);
+    x->seeded = false;
     from = read_rows(c, level + 1, from, x->part[0]);
     if (from != NULL && seeded) {
         memcpy(x->seed, from, sizeof x->seed);

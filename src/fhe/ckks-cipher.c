@@ -46,6 +46,7 @@ dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale, size_t 
     double size = 0;
     if (places < 1 || places > n / 2 || (places & (places - 1)) != 0 || level >= c->levels)
         dpi_misuse(__func__, "places are a power of two up to n / 2, and levels those there are");
+    dpi_ckks_must_hold(c, p->room, level);
     for (size_t k = 0; k < places; k++) {
         room->re[k] = re[k];
         room->im[k] = im != NULL ? im[k] : 0;
@@ -83,6 +84,8 @@ static double lift(const dpi_ckks *c, uint64_t over, uint64_t x0, uint64_t x1)
 void dpi_ckks_decode(const dpi_ckks *c, const dpi_ckks_plain *p, size_t places, dpi_ckks_room *room,
                      double *re, double *im)
 {
+    if (places < 1 || places > c->n / 2 || (places & (places - 1)) != 0)
+        dpi_misuse(__func__, "places are a power of two up to n / 2");
     const size_t n = c->n, gap = n / 2 / places;
     const dpi_modulus *m = &c->ntt[0]->m;
     uint64_t *x[2] = {room->sum[0], room->sum[1]}, over = 0;
@@ -110,6 +113,7 @@ void dpi_ckks_decode(const dpi_ckks *c, const dpi_ckks_plain *p, size_t places, 
 
 static void begin(const dpi_ckks *c, const dpi_ckks_plain *p, bool by_secret, dpi_ckks_cipher *x)
 {
+    dpi_ckks_must_hold(c, x->room, p->level);
     x->level = p->level;
     x->parts = 2;
     x->seeded = by_secret;
@@ -161,6 +165,7 @@ void dpi_ckks_decrypt(const dpi_ckks_secret *s, const dpi_ckks_cipher *x, dpi_ck
     const dpi_ckks *c = s->c;
     if (x->parts != 2)
         dpi_misuse(__func__, "a product is to be relinearised first");
+    dpi_ckks_must_hold(c, p->room, x->level);
     p->level = x->level;
     p->scale = x->scale;
     p->size = x->size;

@@ -18,6 +18,7 @@ void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher 
     to->seeded = false;
     if (x == to)
         return;
+    dpi_ckks_must_hold(c, to->room, x->level);
     for (size_t k = 0; k < x->parts; k++)
         memcpy(to->part[k], x->part[k], (x->level + 1) * c->n * sizeof(uint64_t));
     to->level = x->level;
@@ -33,6 +34,7 @@ static void add_all(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_
                     bool minus, dpi_ckks_cipher *to)
 {
     must_agree(x->level, x->scale, y->level, y->scale);
+    dpi_ckks_must_hold(c, to->room, x->level);
     const double size = x->size + y->size, noise = x->noise + y->noise;
     for (size_t k = 0; k < 2; k++)
         for (size_t t = 0; t <= x->level; t++) {
@@ -131,6 +133,9 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     const double size = x->size * y->size, scale = x->scale * y->scale;
     const double noise = product_noise(x->size, x->noise, y->size, y->noise);
     must_agree(level, 0, y->level, 0);
+    dpi_ckks_must_hold(c, to->room, level);
+    if (square->place != NULL)
+        dpi_misuse(__func__, "products take the key of DPI_CKKS_SQUARE");
     multiply_parts(c, x, y, room->row, to);
     dpi_ckks_switch_once(c, level, to->part[2], square, room, to->part);
     to->level = level;
@@ -166,6 +171,8 @@ static void turn(const dpi_ckks *c, const dpi_ckks_switch *k, dpi_ckks_room *roo
                  dpi_ckks_cipher *x)
 {
     const size_t n = c->n;
+    if (k->place == NULL)
+        dpi_misuse(__func__, "rotations do not take the key of DPI_CKKS_SQUARE");
     for (size_t part = 0; part < 2; part++)
         for (size_t t = 0; t <= x->level; t++) {
             uint64_t *row = x->part[part] + t * n;

@@ -30,8 +30,8 @@ static dp_status check(const dpi_ckks_spec *s, dp_error *err)
                         "%d, not %d and %d",
                         s->log_n, s->log_n + LEAST_MORE, DPI_MODULUS_BITS - 1,
                         (int)DPI_MODULUS_BITS, s->scale_bits, s->first_bits);
-    if (s->special < 1 || s->alpha < 1 || s->alpha > s->special ||
-        s->depth + 1 + s->special > DPI_CKKS_PRIMES)
+    if (s->special < 1 || s->alpha < 1 || s->alpha > s->special || s->special >= DPI_CKKS_PRIMES ||
+        s->depth >= DPI_CKKS_PRIMES - s->special)
         return dpi_fail(
             err, DP_EINVAL,
             "%zu primes in a digit, %zu special ones and depth %zu; digits have 1 to as "

@@ -23,13 +23,13 @@ static void wipe(void *bytes, size_t n)
 
 dp_status dpi_ckks_plain_new(const dpi_ckks *c, size_t level, dpi_ckks_plain *p, dp_error *err)
 {
-    *p = (dpi_ckks_plain){.level = level, .row = rows(c, level + 1)};
+    *p = (dpi_ckks_plain){.level = level, .row = rows(c, level + 1), .room = c->n * (level + 1)};
     return p->row != NULL ? DP_OK : dpi_fail_nomem(err);
 }
 
 dp_status dpi_ckks_cipher_new(const dpi_ckks *c, size_t level, dpi_ckks_cipher *x, dp_error *err)
 {
-    *x = (dpi_ckks_cipher){.level = level, .parts = 2};
+    *x = (dpi_ckks_cipher){.level = level, .parts = 2, .room = c->n * (level + 1)};
     bool all = true;
     for (int k = 0; k < 3; k++)
         all = (x->part[k] = rows(c, level + 1)) != NULL && all;
@@ -41,7 +41,7 @@ dp_status dpi_ckks_cipher_new(const dpi_ckks *c, size_t level, dpi_ckks_cipher *
 
 void dpi_ckks_plain_free(dpi_ckks_plain *p)
 {
-    dpi_free(p->row);
+    wipe(p->row, p->room * sizeof *p->row);
     *p = (dpi_ckks_plain){.row = NULL};
 }
 
@@ -50,6 +50,12 @@ void dpi_ckks_cipher_free(dpi_ckks_cipher *x)
     for (int k = 0; k < 3; k++)
         dpi_free(x->part[k]);
     *x = (dpi_ckks_cipher){.part = {NULL}};
+}
+
+void dpi_ckks_must_hold(const dpi_ckks *c, size_t room, size_t level)
+{
+    if (level >= c->levels || room < c->n * (level + 1))
+        dpi_misuse(__func__, "a value has no room for that level");
 }
 
 dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err)
@@ -247,6 +253,8 @@ static void add_message(const dpi_ckks *c, const uint64_t *from, uint64_t *b)
 dp_status dpi_ckks_switch_room(const dpi_ckks *c, size_t turn, dpi_ckks_switch **to, dp_error *err)
 {
     const bool turns = turn != DPI_CKKS_SQUARE;
+    if (turns && (turn % 2 == 0 || turn >= 2 * c->n))
+        dpi_misuse(__func__, "X becomes an odd power of itself, below 2 n");
     dpi_ckks_switch *k = *to = dpi_alloc(1, sizeof *k);
     if (k != NULL)
         *k = (dpi_ckks_switch){.c = c,

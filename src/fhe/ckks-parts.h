@@ -127,6 +127,9 @@ void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, d
 void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
                           dpi_ckks_room *room, dpi_ckks_cipher *to);
 
+/* Misuse where a value of so many words cannot be at that level. */
+void dpi_ckks_must_hold(const dpi_ckks *c, size_t room, size_t level);
+
 void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher *to);
 
 /* to += x p, of one level; the scale is the product. */

@@ -60,6 +60,7 @@ typedef struct dpi_ckks_plain {
     size_t level;
     double scale, size, noise;
     uint64_t *row; /* [level + 1][n] */
+    size_t room;   /* words of row */
 } dpi_ckks_plain;
 
 typedef struct dpi_ckks_cipher {
@@ -67,11 +68,13 @@ typedef struct dpi_ckks_cipher {
     double scale, size, noise; /* of places: bounds of magnitudes, and of what they are off by */
     size_t parts;              /* 2; 3 of a product that is not relinearised */
     uint64_t *part[3];         /* [level + 1][n] */
+    size_t room;               /* words of each part */
     bool seeded;               /* part 1 follows from seed, as of dpi_ckks_encrypt */
     unsigned char seed[DPI_RLWE_SEED];
 } dpi_ckks_cipher;
 
-/* Room for a value at levels up to `level`.  DP_ENOMEM. */
+/* Room for a value at levels up to `level`; what a higher one is written to is misuse.  Plain ones
+ * are wiped when freed: of what was decrypted the key follows.  DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_plain_new(const dpi_ckks *c, size_t level, dpi_ckks_plain *p,
                                            dp_error *err);
 DP_MUST_CHECK dp_status dpi_ckks_cipher_new(const dpi_ckks *c, size_t level, dpi_ckks_cipher *x,
@@ -148,7 +151,7 @@ void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const 
 void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
                        const dpi_ckks_switch *square, dpi_ckks_room *room, dpi_ckks_cipher *to);
 
-/* Down a level, from the product's scale to that level's. */
+/* Down a level, from the scale of a product at the level, and no other, to that of the next. */
 void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x);
 
 /* Down to `level` without a product. */
@@ -168,7 +171,7 @@ void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t cou
 /* A ciphertext at a level that is not a product any more; `seeded`: as dpi_ckks_encrypt has made
  * it, half as long.  Whoever reads it knows level and form, and a bound of its places; what its
  * noise would be were it fresh is what it is taken for.  DP_EPEER another length, or bytes that are
- * no residues. */
+ * no residues; x is nothing then. */
 size_t dpi_ckks_cipher_size(const dpi_ckks *c, size_t level, bool seeded);
 void dpi_ckks_cipher_write(const dpi_ckks *c, const dpi_ckks_cipher *x, bool seeded,
                            unsigned char *to);

@@ -37,7 +37,7 @@ typedef struct dpi_ckks_turns {
     const dpi_ckks_switch *const *key;
 } dpi_ckks_turns;
 
-/* to = M x, a level below x, which is at the matrix' level and is not `to`.  A step without a key
+/* to = M x, a level below x, which is at the matrix' level and is not `to`; `to` has room for that.  A step without a key
  * is misuse.  DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_matrix_apply(const dpi_ckks *c, const dpi_ckks_matrix *matrix,
                                               const dpi_ckks_cipher *x, const dpi_ckks_turns *turns,

@@ -166,6 +166,7 @@ static void combine(evaluation *e, size_t degree, const double *a, dpi_ckks_ciph
 {
     const dpi_ckks *c = e->c;
     const size_t level = e->level - e->h;
+    dpi_ckks_must_hold(c, to->room, level);
     for (size_t k = 0; k < 2; k++)
         memset(to->part[k], 0, (level + 1) * c->n * sizeof(uint64_t));
     to->level = level;

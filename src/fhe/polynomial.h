@@ -19,7 +19,7 @@ void dpi_ckks_chebyshev(double (*f)(double t), double low, double high, size_t d
 /* p(x), without encryption. */
 double dpi_ckks_polynomial_at(size_t degree, const double *a, double x);
 
-/* to = p(x), some levels below x.  Of x only places between -1 and 1 come to what is meant; whether
+/* to = p(x), some levels below x, and with room for x's.  Of x only places between -1 and 1 come to what is meant; whether
  * they are is not known here.  degree 1 ... DPI_CKKS_DEGREE, and x has the levels; else misuse.
  * DP_EDOMAIN a coefficient is no number or too large; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_polynomial(const dpi_ckks *c, size_t degree, const double *a,

@@ -371,9 +371,11 @@ static void ciphertexts_and_keys_come_through_bytes(void **state)
         near(&s, 1);
         assert_fails(dpi_ckks_cipher_read(s.c, 3, 1, seeded == 1, size - 1, bytes, &s.x[1], &err),
                      DP_EPEER, &err, "was expected");
+        assert_true(s.x[1].seeded == (seeded == 1));
         memset(bytes, 255, 8); /* 2^50 - 1 and more are no residues */
         assert_fails(dpi_ckks_cipher_read(s.c, 3, 1, seeded == 1, size, bytes, &s.x[1], &err),
                      DP_EPEER, &err, "not below their primes");
+        assert_false(s.x[1].seeded);
         free(bytes);
     }
     const size_t size = dpi_ckks_switch_size(s.c);
@@ -406,71 +408,7 @@ static void ciphertexts_and_keys_come_through_bytes(void **state)
     end(&s);
 }
 
-/* ---- parameters ---- */
-
-static void moduli_above_the_table_are_refused(void **state)
-{
-    static const struct {
-        dpi_ckks_spec spec;
-        dp_status status;
-        const char *what;
-    } wrong[] = {
-        {{13, 49, 33, 4, 1, 1, false}, DP_EPRIVACY, "below 128 bits of security; up to 214"},
-        {{14, 49, 40, 9, 1, 1, false}, DP_EPRIVACY, "up to 430"},
-        {{17, 49, 40, 3, 1, 1, false}, DP_EINVAL, "2^10 .. 2^16"},
-        {{13, 49, 20, 3, 1, 1, false}, DP_EINVAL, "23 .. 49 bits"},
-        {{13, 51, 40, 2, 1, 1, false}, DP_EINVAL, "to 50"},
-        {{13, 49, 33, 3, 1, 2, false}, DP_EINVAL, "as many as are special"},
-        {{13, 49, 33, 3, 0, 0, false}, DP_EINVAL, "as many as are special"},
-        {{16, 49, 40, 63, 1, 1, true}, DP_EINVAL, "at most 64"},
-    };
-    static const dpi_ckks_spec good[] = {
-        {13, 49, 33, 3, 1, 1, false}, {14, 49, 40, 8, 1, 1, false}, {15, 49, 40, 16, 3, 3, false}};
-    dpi_ckks *c;
-    dp_error err = {0};
-    (void)state;
-    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        assert_fails(dpi_ckks_new(&wrong[k].spec, &c, &err), wrong[k].status, &err, wrong[k].what);
-        assert_null(c);
-    }
-    for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
-        assert_ok(dpi_ckks_new(&good[k], &c, &err), err.text);
-        for (size_t l = 0; l <= good[k].depth; l++) /* scales do not run away */
-            assert_close(dpi_ckks_scale(c, l), exp2(good[k].scale_bits), 1e-3, 0);
-        dpi_ckks_free(c);
-    }
-}
-
-/* What was chosen makes a context, and a smaller degree would not have. */
-static void parameters_are_the_least_that_are_allowed(void **state)
-{
-    static const struct {
-        size_t depth;
-        int bits;
-        size_t places;
-        int log_n;
-    } known[] = {{0, 30, 64, 12},    {1, 30, 64, 13}, {3, 33, 1024, 13}, {8, 40, 1, 14},
-                 {8, 40, 16384, 15}, {16, 40, 1, 15}, {25, 40, 1, 16},   {36, 40, 1, 16}};
-    dpi_ckks_spec spec;
-    dpi_ckks *c;
-    dp_error err = {0};
-    (void)state;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        assert_ok(dpi_ckks_choose(known[k].depth, known[k].bits, known[k].places, &spec, &err),
-                  err.text);
-        assert_int_equal(spec.log_n, known[k].log_n);
-        assert_false(spec.toy);
-        if (spec.log_n < 16) {
-            assert_ok(dpi_ckks_new(&spec, &c, &err), err.text);
-            dpi_ckks_free(c);
-        }
-        spec.special = spec.alpha = 1; /* of all digits the shortest modulus */
-        spec.log_n--;
-        if (known[k].places <= (size_t)1 << (spec.log_n - 1))
-            assert_int_not_equal(dpi_ckks_new(&spec, &c, NULL), DP_OK);
-    }
-    assert_fails(dpi_ckks_choose(60, 40, 1, &spec, &err), DP_EPRIVACY, &err, "take fewer");
-}
+/* ---- what is refused, and what is not there ---- */
 
 static void numbers_that_do_not_fit_are_refused(void **state)
 {
@@ -528,8 +466,6 @@ int main(void)
         cmocka_unit_test(errors_have_longer_tails_than_normal_ones),
         cmocka_unit_test(random_circuits_are_within_their_bounds),
         cmocka_unit_test(ciphertexts_and_keys_come_through_bytes),
-        cmocka_unit_test(moduli_above_the_table_are_refused),
-        cmocka_unit_test(parameters_are_the_least_that_are_allowed),
         cmocka_unit_test(numbers_that_do_not_fit_are_refused),
         cmocka_unit_test(another_key_decrypts_to_nothing),
     };
