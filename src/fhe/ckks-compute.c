@@ -200,6 +200,9 @@ void dpi_ckks_rotate_all(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t cou
 {
     dpi_ckks_raise(c, x->level, x->part[1], room);
     for (size_t i = 0; i < count; i++)
+        if (to[i] == x)
+            dpi_misuse(__func__, "what is rotated is not written to, as there are others to come");
+    for (size_t i = 0; i < count; i++)
         dpi_ckks_turn_raised(c, x, k[i], room, to[i]);
 }
 

@@ -87,7 +87,8 @@ typedef struct dpi_ckks_room dpi_ckks_room;
 DP_MUST_CHECK dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **room, dp_error *err);
 void dpi_ckks_room_free(dpi_ckks_room *room);
 
-/* Places are off by less, all of 2^15 but 1e-11 of the time: 19 standard deviations. */
+/* Places are off by less, all of 2^15 but 1e-11 of the time: 19 standard deviations.  They wrap, and
+ * nothing tells, where `size` times the scale is not below half of the level's modulus. */
 double dpi_ckks_error(const dpi_ckks_cipher *x);
 
 /* Bits behind the point that places have right by that bound. */
@@ -98,6 +99,8 @@ double dpi_ckks_precision(const dpi_ckks_cipher *x);
 DP_MUST_CHECK dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale,
                                         size_t places, const double *re, const double *im,
                                         dpi_ckks_room *room, dpi_ckks_plain *p, dp_error *err);
+
+/* Of fewer places than there are: each the mean of those that are `places` apart. */
 void dpi_ckks_decode(const dpi_ckks *c, const dpi_ckks_plain *p, size_t places, dpi_ckks_room *room,
                      double *re, double *im);
 
@@ -107,7 +110,9 @@ typedef struct dpi_ckks_secret dpi_ckks_secret;
 typedef struct dpi_ckks_public dpi_ckks_public;
 typedef struct dpi_ckks_switch dpi_ckks_switch; /* from another secret to this one */
 
-/* DP_ENOMEM; of the first also DP_EENTROPY. */
+/* `random`, here and below, is a stream of a seed of dpi_rlwe_seed that is begun once and is told to
+ * nobody: a second one of the seed has the same errors again, and the difference of two ciphertexts
+ * then is that of what they hold.  DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_secret_new(const dpi_ckks *c, dpi_rlwe_stream *random,
                                             dpi_ckks_secret **s, dp_error *err);
 DP_MUST_CHECK dp_status dpi_ckks_public_new(const dpi_ckks_secret *s, dpi_rlwe_stream *random,

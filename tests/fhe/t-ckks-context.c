@@ -165,6 +165,14 @@ static void rotate_without_room(void *of)
     dpi_ckks_rotate(s->c, &s->x, s->turn, s->room, &s->low);
 }
 
+static void rotate_all_in_place(void *of)
+{
+    scene *s = of;
+    const dpi_ckks_switch *const keys[2] = {s->turn, s->turn};
+    dpi_ckks_cipher *const to[2] = {&s->x, &s->y};
+    dpi_ckks_rotate_all(s->c, &s->x, 2, keys, s->room, to);
+}
+
 static void encrypt_without_room(void *of)
 {
     scene *s = of;
@@ -190,6 +198,7 @@ static void misuse_aborts(void **state)
     assert_aborts(add_without_room, &s);
     assert_aborts(multiply_without_room, &s);
     assert_aborts(rotate_without_room, &s);
+    assert_aborts(rotate_all_in_place, &s);
     assert_aborts(encrypt_without_room, &s);
     assert_aborts(decode_three_places, &s);
     end(&s);

@@ -149,6 +149,29 @@ static void what_is_encrypted_is_decrypted(void **state)
     end(&s);
 }
 
+static void fewer_places_are_means(void **state)
+{
+    static scene s;
+    static double complex of[MOST];
+    double re[8], im[8];
+    uint64_t seed = 2;
+    (void)state;
+    begin(&s, &usual, 1024, 14);
+    for (size_t i = 0; i < 1024; i++)
+        of[i] = next_number(&seed) + I * next_number(&seed);
+    dpi_ckks_plain p = encoded(&s, 1, of);
+    dpi_ckks_decode(s.c, &p, 8, s.room, re, im);
+    for (size_t k = 0; k < 8; k++) {
+        double complex mean = 0;
+        for (size_t i = k; i < 1024; i += 8)
+            mean += of[i] / 128;
+        assert_close(re[k], creal(mean), 0, 6 * p.noise);
+        assert_close(im[k], cimag(mean), 0, 6 * p.noise);
+    }
+    dpi_ckks_plain_free(&p);
+    end(&s);
+}
+
 static void multiply(scene *s, int a, int b, int to)
 {
     static double complex of[MOST];
@@ -461,6 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_encrypted_is_decrypted),
+        cmocka_unit_test(fewer_places_are_means),
         cmocka_unit_test(operations_are_within_their_bounds),
         cmocka_unit_test(digits_are_raised_once_for_all_rotations),
         cmocka_unit_test(errors_have_longer_tails_than_normal_ones),
