@@ -66,7 +66,8 @@ DP_API void dp_split_set(dp_split *half, const double *theta);
 
 /* Of records index[0..m-1] of the data, after dp_split_set.  Where features are: e [out] [m][width]
  * of each; and the gradient [out] [numbers] of its parameters from a[m][width].  Where outcomes are:
- * a [out] [m][width] and the gradient, from e.  Numbers of e and a must be finite. */
+ * a [out] [m][width] and the gradient, from e.  Numbers of e and a must be finite.  A gradient is
+ * not, where the squares of a record's overflow. */
 DP_API void dp_split_embed(dp_split *half, size_t m, const size_t *index, double *e);
 DP_API void dp_split_pull_back(dp_split *half, size_t m, const size_t *index, const double *a,
                                double *gradient);

@@ -232,11 +232,16 @@ void dp_split_embed(dp_split *h, size_t m, const size_t *index, double *e)
     }
 }
 
-/* Of a chunk whose records have run. */
+/* Of a chunk whose records have run.  One whose squares overflow adds nothing there, and is not to
+ * be missed: the sum is no number then. */
 static void add_up(dp_split *h, size_t some)
 {
-    if (h->n_parts > 0)
-        dpi_run_clip_sum(h->back, some, INFINITY, h->scratch, h->sum);
+    if (h->n_parts == 0)
+        return;
+    dpi_run_clip_sum(h->back, some, INFINITY, h->scratch, h->sum);
+    for (size_t i = 0; i < some; i++)
+        if (h->scratch[CHUNK + i] == 0)
+            h->sum[0] = (double)NAN;
 }
 
 static void begin_sum(dp_split *h, double *gradient)

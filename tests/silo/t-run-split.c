@@ -140,6 +140,24 @@ static void steps_that_are_too_long_are_told(void **state)
     registers_end(&j);
 }
 
+/* Squares of gradients leave all numbers before parameters do. */
+static void steps_that_grow_are_told(void **state)
+{
+    static joint j;
+    dp_silo_columns c = usual;
+    (void)state;
+    c.logistic = false;
+    c.step = 1000;
+    registers_begin(&j, &c, "split");
+    write_policy(allowing);
+    registers[0].opts.patience_ms = registers[1].opts.patience_ms = 5000;
+    registers_run();
+    for (int p = 0; p < 2; p++)
+        assert_close(registers[p].w[0], 0, 0, 0);
+    assert_true(registers[0].status == DP_EACCURACY || registers[1].status == DP_EACCURACY);
+    registers_end(&j);
+}
+
 /* ---- what a site allows ---- */
 
 static void refused_by(const char *text, const char *what)
@@ -457,6 +475,7 @@ int main(void)
         cmocka_unit_test(two_owners_get_the_regression_of_their_common_rows),
         cmocka_unit_test(batches_come_near_to_it),
         cmocka_unit_test(steps_that_are_too_long_are_told),
+        cmocka_unit_test(steps_that_grow_are_told),
         cmocka_unit_test(numbers_of_single_records_leave_where_a_site_says_so),
         cmocka_unit_test(two_owners_get_the_network_that_was_not_cut),
         cmocka_unit_test(a_run_that_is_over_gives_the_same_again),
