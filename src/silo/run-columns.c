@@ -97,6 +97,10 @@ static dp_status check(linked_run *r, dp_error *err)
     dp_status status = dpi_silo_run_owner(r->plan, r->opts->key, &r->self, err);
     if (status == DP_OK && r->plan->opts.columns == NULL)
         return dpi_fail(err, DP_EINVAL, "this plan is not of columns; run it with dp_silo_run");
+    if (status == DP_OK && r->opts->group != NULL)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "an owner of columns is one process; leave the group NULL, and bring its "
+                        "rows together");
     if (status != DP_OK)
         return status;
     dpi_silo_columns_terms(r->plan, &r->terms);
@@ -334,9 +338,8 @@ static void end(linked_run *r, dp_status status)
 static void give_nothing(const linked_run *r, size_t *common, double *w)
 {
     *common = 0;
-    if (r->d == 0) /* nobody's */
-        return;
-    memset(w, 0, r->d * sizeof *w);
+    if (r->d > 0) /* else it is of who has outcomes alone, or of nobody */
+        memset(w, 0, r->d * sizeof *w);
     if (r->opts->fit != NULL) {
         dp_fit_free(*r->opts->fit);
         *r->opts->fit = NULL;

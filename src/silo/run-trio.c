@@ -87,6 +87,10 @@ static dp_status check(three_run *r, dp_error *err)
         return dpi_fail(err, DP_EINVAL,
                         "this plan is not of three parties; run it with dp_silo_run, or "
                         "dp_silo_run_columns");
+    if (o->group != NULL)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "a party of three is one process; leave the group NULL, and bring its rows "
+                        "together");
     dp_status status = dpi_silo_run_owner(r->plan, o->key, &r->self, err);
     if (status == DP_OK)
         status = dpi_site_policy_check(o->policy, r->plan, err);

@@ -178,6 +178,7 @@ static void a_policy_must_allow_that_ids_are_linked(void **state)
 
 static void nothing_leaves_where_something_is_wrong(void **state)
 {
+    static const dp_group several = {.size = 2};
     static joint j;
     dp_fit *fit = NULL;
     dp_error err = {0};
@@ -208,6 +209,10 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     register_act(s);
     assert_fails(s->status, DP_EINVAL, &s->err, "kept in the state");
     s->opts.state = folder;
+    s->opts.group = &several;
+    register_act(s);
+    assert_fails(s->status, DP_EUNSUPPORTED, &s->err, "an owner of columns is one process");
+    s->opts.group = NULL;
     s->opts.key = j.p.keys[3];
     register_act(s);
     assert_fails(s->status, DP_ENAME, &s->err, "none of the plan's owners");

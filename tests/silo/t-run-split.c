@@ -395,9 +395,11 @@ static void another_model_is_refused(void **state)
     begin_network(&j, m, &c);
     sides[0].model = other;
     sides[1].model = NULL;
+    sides[1].others[0] = 7;
     run_network();
     assert_fails(sides[0].of->status, DP_EMISMATCH, &sides[0].of->err, "another than the one");
     assert_fails(sides[1].of->status, DP_EINVAL, &sides[1].of->err, "this plan is of a model");
+    assert_close(sides[1].others[0], 0, 0, 0); /* which has labels alone, and nothing to fit */
     assert_int_equal(joint_letters(), 0);
     end_network(&j);
     dp_model_free(m);

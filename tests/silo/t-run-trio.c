@@ -339,6 +339,7 @@ static void refused(dp_status status, const char *why)
 static void nothing_leaves_where_something_is_wrong(void **state)
 {
     static const dp_silo_columns_data none = {.rows = 1};
+    static const dp_group several = {.size = 2};
     char policy[PATH];
     dp_fit *fit = NULL;
     size_t common;
@@ -359,6 +360,9 @@ static void nothing_leaves_where_something_is_wrong(void **state)
     s->opts.at = NULL;
     refused(DP_EINVAL, "where are the parties");
     s->opts.at = s->at;
+    s->opts.group = &several;
+    refused(DP_EUNSUPPORTED, "a party of three is one process");
+    s->opts.group = NULL;
     s->opts.key = j.p.keys[4];
     refused(DP_ENAME, "none of the plan's owners");
     s->opts.key = j.p.keys[1];
