@@ -63,8 +63,9 @@ typedef struct dp_owners {
      * shards, rank 0 alone calls `share` and `open`, for all of the owner, and all get what it
      * opened: with full batches, and latents that are of no record, the same to the bit as one
      * process with the owner's records.  Poisson samples and latents of records each rank draws for
-     * itself, which in law is the same.  Ranks see each other's sums without noise.  Not with
-     * local_steps.  doc/design/silo-hosts.md. */
+     * itself, which in law is the same.  All rows of a unit must be in one shard: no rank can see
+     * that they are, and of a unit in two each part is clipped by itself.  Ranks see each other's
+     * sums without noise.  Not with local_steps.  doc/design/silo-hosts.md. */
     const dp_group *group;
     void *context; /* for open and share */
     /* Gives the key of the stream that this owner's share of a sum's noise is made from; NULL: the

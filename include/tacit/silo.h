@@ -189,9 +189,11 @@ typedef struct dp_silo_run_opts {
     /* Nullable: this process is one of several of the owner, each with a shard of its records
      * (dp_owners.group); borrowed.  All call dp_silo_run together with the same plan.  Rank 0 runs
      * what is between owners: key, mailbox, policy, state, log and ledger are its own, and in the
-     * others not looked at; its ledger knows the data set by its shard.  All get the fit; a rank
-     * that fails ends the run in all of them.  A run that goes on does with all ranks and the same
-     * shards.  Of dp_silo_run alone, and not of schemes whose owners take steps by themselves. */
+     * others not looked at.  Its ledger compares its shard alone, whose name must stand for all
+     * shards, and be kept: let the same shard be rank 0's in each run, and have no other shard
+     * under a name of its own.  All get the fit; a rank that fails ends the run in all of them.  A
+     * run that goes on does with all ranks and the same shards.  Of dp_silo_run alone, and not of
+     * schemes whose owners take steps by themselves. */
     const dp_group *group;
     /* Where letters are left: a folder that all owners reach, or https://HOST[:PORT]/PATH of a
      * server that keeps what is put there (doc/silo.md). */
