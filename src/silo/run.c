@@ -19,6 +19,7 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "base/group.h"
 #include "base/hosts.h"
 #include "base/replace.h"
 #include "infer/journal.h"
@@ -376,7 +377,9 @@ static dp_status begin(silo_run *r, const dp_model *model, dp_error *err)
 {
     const dp_owners owners = owners_of(r);
     dpi_hosts_meeting at = {.question = r->plan->hash};
-    dp_status status = check(r, model, err);
+    dp_status status = dpi_hosts_check(&owners, err);
+    if (status == DP_OK)
+        status = check(r, model, err);
     if (status == DP_OK && r->plan->opts.columns != NULL)
         status = dpi_fail(err, DP_EINVAL,
                           "this plan is of columns of the same people; run it with "
@@ -434,13 +437,12 @@ dp_status dp_silo_run(const dp_silo_plan *plan, const dp_model *model, const dp_
                       const dp_silo_run_opts *opts, dp_fit **made, dp_error *err)
 {
     silo_run r = run_of(plan, opts);
-    const dp_owners owners = owners_of(&r);
     *made = NULL;
     if (r.gate && (opts->key == NULL || opts->mailbox == NULL))
         dpi_misuse(__func__, "no key or no mailbox");
     memcpy(r.names, plan->names, sizeof r.names);
-    dp_status status = dpi_hosts_check(&owners, err);
-    if (status != DP_OK)
+    dp_status status = dpi_group_check(opts->group, err);
+    if (status != DP_OK) /* nobody to meet */
         return status;
     status = begin(&r, model, err);
     if (status == DP_OK)

@@ -20,7 +20,8 @@ typedef struct scene {
     size_t odd;
     uint64_t stop_at, kill_at;
     bool bad_data, refused, pays, other_plan;
-    dp_status want[RANKS]; /* of each */
+    const dp_silo_plan *others; /* in place of the plan, of all ranks but the first */
+    dp_status want[RANKS];      /* of each */
 } scene;
 
 typedef struct watched {
@@ -62,6 +63,7 @@ static int act(const dp_group *group, void *of)
     const bool gate = group->rank == 0;
     dp_silo_run_opts o = gate ? joint_opts(&j, 0) : (dp_silo_run_opts){.hopeless_allowed = true};
     dp_silo_plan *other = as->other_plan && !gate ? another_plan() : NULL;
+    const dp_silo_plan *plan = other != NULL ? other : as->others != NULL ? as->others : j.plan;
     dp_dataset *data = shard(group->rank, as->bad_data && w.odd);
     dp_ledger *ledger = NULL;
     dp_fit *fit = NULL;
@@ -76,7 +78,7 @@ static int act(const dp_group *group, void *of)
         o.ledger = ledger;
         o.ledger_data = "records";
     }
-    dp_status status = dp_silo_run(other != NULL ? other : j.plan, j.p.model, data, &o, &fit, &err);
+    dp_status status = dp_silo_run(gate ? j.plan : plan, j.p.model, data, &o, &fit, &err);
     if (status == DP_OK && dp_fit_save(fit, joint_path(gate ? "fit" : "rank", group->rank), &err))
         return 91;
     dp_fit_free(fit);
@@ -228,6 +230,9 @@ static void steps_of_its_own_are_refused(void **state)
     assert_int_equal(joint_wait(start(&refused)), 0);
     assert_int_equal(joint_letters(), 0);
     j.plan = kept;
+    const scene by_one = {.odd = RANKS, .others = plan, .want = {DP_ESTATE, DP_EUNSUPPORTED}};
+    assert_int_equal(joint_wait(start(&by_one)), 0);
+    assert_int_equal(joint_letters(), 0);
     dp_silo_plan_free(plan);
 }
 
