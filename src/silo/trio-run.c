@@ -255,7 +255,8 @@ static dp_status prepare(trio_party *r, dp_error *err)
 /* Who has its coefficients waits for others that may lack theirs, but not as long. */
 static dp_status with_others(trio_party *r, double *w, dp_error *err)
 {
-    dp_silo_trio_opts o = *r->opts;
+    const dp_silo_trio_opts *given = r->opts;
+    dp_silo_trio_opts o = *given;
     if (dpi_trio_state_is_over(r->state) && (o.patience_ms == 0 || o.patience_ms > OVER_PATIENCE))
         o.patience_ms = OVER_PATIENCE;
     r->opts = &o;
@@ -264,6 +265,7 @@ static dp_status with_others(trio_party *r, double *w, dp_error *err)
         status = regress(r, w, err);
     if (status == DP_OK)
         tell_moved(r);
+    r->opts = given;
     return status;
 }
 
