@@ -30,14 +30,6 @@ static bool round_all(const dpi_ckks *c, size_t places, double scale, double mos
     return good;
 }
 
-static uint64_t residue(const dpi_ckks *c, size_t t, int64_t x)
-{
-    const dpi_modulus *m = &c->ntt[t]->m;
-    const uint64_t sign = 0 - ((uint64_t)x >> 63);
-    const uint64_t r = dpi_ckks_reduce(c, t, ((uint64_t)x ^ sign) - sign);
-    return dpi_modulus_once(r + ((m->q - 2 * r) & sign), m->q);
-}
-
 dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale, size_t places,
                           const double *re, const double *im, dpi_ckks_room *room,
                           dpi_ckks_plain *p, dp_error *err)
@@ -46,6 +38,7 @@ dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale, size_t 
     double size = 0;
     if (places < 1 || places > n / 2 || (places & (places - 1)) != 0 || level >= c->levels)
         dpi_misuse(__func__, "places are a power of two up to n / 2, and levels those there are");
+    dpi_ckks_must_be_of(c, room->c);
     dpi_ckks_must_hold(c, p->room, level);
     for (size_t k = 0; k < places; k++) {
         room->re[k] = re[k];
@@ -65,7 +58,7 @@ dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale, size_t 
                         log2(p->scale), level);
     for (size_t t = 0; t <= level; t++) {
         for (size_t i = 0; i < n; i++)
-            p->row[t * n + i] = residue(c, t, room->whole[i]);
+            p->row[t * n + i] = dpi_ckks_residue(c, t, room->whole[i]);
         dpi_ntt_forward(c->ntt[t], p->row + t * n);
     }
     return DP_OK;
@@ -86,6 +79,7 @@ void dpi_ckks_decode(const dpi_ckks *c, const dpi_ckks_plain *p, size_t places, 
 {
     if (places < 1 || places > c->n / 2 || (places & (places - 1)) != 0)
         dpi_misuse(__func__, "places are a power of two up to n / 2");
+    dpi_ckks_must_be_of(c, room->c);
     const size_t n = c->n, gap = n / 2 / places;
     const dpi_modulus *m = &c->ntt[0]->m;
     uint64_t *x[2] = {room->sum[0], room->sum[1]}, over = 0;
@@ -132,6 +126,7 @@ static void add_rows(const dpi_ckks *c, size_t level, const uint64_t *x, uint64_
 void dpi_ckks_encrypt(const dpi_ckks_secret *s, const dpi_ckks_plain *p, dpi_rlwe_stream *random,
                       dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
+    dpi_ckks_must_be_of(s->c, room->c);
     begin(s->c, p, true, x);
     dpi_ckks_sample(s->c, s->minus, p->level + 1, random, room->small[0], x->part[0], x->part[1],
                     x->seed);
@@ -146,6 +141,7 @@ void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
     const size_t last = p->level + 1;
     const uint64_t *const key[2] = {k->b, k->a};
     uint64_t *v = room->sum[0], *e = room->sum[1];
+    dpi_ckks_must_be_of(c, room->c);
     begin(c, p, false, x);
     dpi_rlwe_ternary(random, c->n, room->small[0]);
     dpi_ckks_small(c, 0, last, room->small[0], v);

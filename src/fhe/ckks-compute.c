@@ -134,6 +134,7 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     const double noise = product_noise(x->size, x->noise, y->size, y->noise);
     must_agree(level, 0, y->level, 0);
     dpi_ckks_must_hold(c, to->room, level);
+    dpi_ckks_must_be_of(c, room->c);
     if (square->place != NULL)
         dpi_misuse(__func__, "products take the key of DPI_CKKS_SQUARE");
     multiply_parts(c, x, y, room->row, to);

@@ -52,6 +52,12 @@ void dpi_ckks_cipher_free(dpi_ckks_cipher *x)
     *x = (dpi_ckks_cipher){.part = {NULL}};
 }
 
+void dpi_ckks_must_be_of(const dpi_ckks *c, const dpi_ckks *other)
+{
+    if (c != other)
+        dpi_misuse(__func__, "a room, a key or a matrix is of another context");
+}
+
 void dpi_ckks_must_hold(const dpi_ckks *c, size_t room, size_t level)
 {
     if (level >= c->levels || room < c->n * (level + 1))

@@ -81,6 +81,14 @@ DPI_INLINE uint64_t dpi_ckks_reduce(const dpi_ckks *c, size_t prime, uint64_t x)
     return dpi_modulus_once(x - dpi_multiply_wide(x, c->whole[prime], &low) * q, q);
 }
 
+/* x mod q of any signed x. */
+DPI_INLINE uint64_t dpi_ckks_residue(const dpi_ckks *c, size_t prime, int64_t x)
+{
+    const uint64_t q = c->ntt[prime]->m.q, sign = 0 - ((uint64_t)x >> 63);
+    const uint64_t r = dpi_ckks_reduce(c, prime, ((uint64_t)x ^ sign) - sign);
+    return dpi_modulus_once(r + ((q - 2 * r) & sign), q);
+}
+
 /* x = w x of a row of a prime. */
 DPI_INLINE void dpi_ckks_scale_row(const dpi_ckks *c, size_t prime, dpi_ckks_factor f, uint64_t *x)
 {
@@ -126,6 +134,9 @@ void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, d
 /* to = x turned by the key, of which the digits are raised; by none where it is NULL. */
 void dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_switch *k,
                           dpi_ckks_room *room, dpi_ckks_cipher *to);
+
+/* Misuse where a room, a key or a matrix is of another context. */
+void dpi_ckks_must_be_of(const dpi_ckks *c, const dpi_ckks *other);
 
 /* Misuse where a value of so many words cannot be at that level. */
 void dpi_ckks_must_hold(const dpi_ckks *c, size_t room, size_t level);

@@ -57,6 +57,7 @@ static const dpi_ckks_raising *digit_of(const dpi_ckks *c, size_t level, size_t 
 
 static void begin_digits(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room)
 {
+    dpi_ckks_must_be_of(c, room->c);
     memcpy(room->row, d, (level + 1) * c->n * sizeof *d);
     for (size_t t = 0; t <= level; t++)
         dpi_ntt_inverse(c->ntt[t], room->row + t * c->n);
@@ -96,6 +97,7 @@ static void inner_row(const dpi_ckks *c, size_t digits, const uint64_t *const *x
                       const dpi_ckks_switch *k, size_t t, dpi_ckks_room *room)
 {
     const uint64_t *b[DPI_CKKS_PRIMES], *a[DPI_CKKS_PRIMES];
+    dpi_ckks_must_be_of(c, k->c);
     for (size_t i = 0; i < digits; i++) {
         const size_t at = (i * c->primes + t) * c->n;
         b[i] = k->b + at;
@@ -185,6 +187,7 @@ static void divide_by_last(const dpi_ckks *c, size_t level, dpi_ckks_room *room,
 
 void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
+    dpi_ckks_must_be_of(c, room->c);
     if (x->level == 0)
         dpi_misuse(__func__, "there is no level below");
     if (x->scale != c->scale[x->level] * c->scale[x->level])

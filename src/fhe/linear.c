@@ -249,6 +249,7 @@ dp_status dpi_ckks_matrix_apply(const dpi_ckks *c, const dpi_ckks_matrix *m,
     application a = {
         .c = c, .m = m, .turns = turns, .room = room, .x = dpi_alloc(m->baby, sizeof *a.x)};
     const double size = m->norm * x->size;
+    dpi_ckks_must_be_of(c, m->c);
     if (x->level != m->level)
         dpi_misuse(__func__, "the vector is at another level than the matrix");
     if (a.x == NULL)

@@ -74,22 +74,13 @@ static void divide(size_t degree, size_t g, double *a, double *q)
 
 /* ---- numbers ---- */
 
-static uint64_t number(const dpi_ckks *c, size_t prime, double x)
-{
-    const int64_t whole = (int64_t)llrint(x);
-    const uint64_t sign = 0 - ((uint64_t)whole >> 63);
-    const uint64_t r = dpi_ckks_reduce(c, prime, ((uint64_t)whole ^ sign) - sign);
-    const uint64_t q = c->ntt[prime]->m.q;
-    return dpi_modulus_once(r + ((q - 2 * r) & sign), q);
-}
-
 /* to += a x, at the product of two scales. */
 static void add_times(const dpi_ckks *c, const dpi_ckks_cipher *x, double a, dpi_ckks_room *room,
                       dpi_ckks_cipher *to)
 {
     const double scale = c->scale[x->level];
     for (size_t t = 0; t <= x->level; t++) {
-        const uint64_t w[2] = {1, number(c, t, a * scale)};
+        const uint64_t w[2] = {1, dpi_ckks_residue(c, t, llrint(a * scale))};
         for (size_t k = 0; k < 2; k++) {
             uint64_t *row = to->part[k] + t * c->n;
             const uint64_t *of[2] = {row, x->part[k] + t * c->n};
@@ -106,7 +97,7 @@ static void add_times(const dpi_ckks *c, const dpi_ckks_cipher *x, double a, dpi
 static void add_number(const dpi_ckks *c, double a, dpi_ckks_cipher *x)
 {
     for (size_t t = 0; t <= x->level; t++) {
-        const uint64_t w = number(c, t, a * x->scale);
+        const uint64_t w = dpi_ckks_residue(c, t, llrint(a * x->scale));
         for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
             x->part[0][i] = dpi_modulus_add(&c->ntt[t]->m, x->part[0][i], w);
     }
@@ -233,10 +224,12 @@ static void free_room(evaluation *e)
     dpi_free(e->piece);
 }
 
+/* Each of b - h <= 3 divisions may double them, and scales differ by a fiftieth: below 2^63 they
+ * stay. */
 static dp_status check(const dpi_ckks *c, size_t degree, const double *a, dp_error *err)
 {
     for (size_t k = 0; k <= degree; k++)
-        if (!(fabs(a[k]) * c->scale[c->levels - 1] < 0x1p60))
+        if (!(fabs(a[k]) * c->scale[c->levels - 1] < 0x1p59))
             return dpi_fail(err, DP_EDOMAIN,
                             "coefficient %zu of a polynomial is %g, which is none, "
                             "or too large for scales of 2^%d",
@@ -251,6 +244,7 @@ dp_status dpi_ckks_polynomial(const dpi_ckks *c, size_t degree, const double *a,
     evaluation e = {
         .c = c, .square = square, .room = room, .b = bits_of(degree), .level = x->level};
     double own[DPI_CKKS_DEGREE + 1], size = 0;
+    dpi_ckks_must_be_of(c, room->c);
     if (degree < 1 || degree > DPI_CKKS_DEGREE || x->level < dpi_ckks_polynomial_levels(degree))
         dpi_misuse(__func__, "the degree is 1 to DPI_CKKS_DEGREE, and takes levels");
     e.h = (e.b + 1) / 2;

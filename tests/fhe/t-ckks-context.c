@@ -75,8 +75,8 @@ static void parameters_are_the_least_that_are_allowed(void **state)
 /* ---- misuse ---- */
 
 typedef struct scene {
-    dpi_ckks *c;
-    dpi_ckks_room *room;
+    dpi_ckks *c, *other;
+    dpi_ckks_room *room, *of_other;
     dpi_ckks_secret *secret;
     dpi_ckks_switch *square, *turn;
     dpi_ckks_plain plain;
@@ -86,13 +86,16 @@ typedef struct scene {
 
 static void begin(scene *s)
 {
-    static const dpi_ckks_spec spec = {10, 50, 40, 2, 1, 1, true};
+    static const dpi_ckks_spec spec = {10, 50, 40, 2, 1, 1, true},
+                               another = {10, 50, 39, 2, 1, 1, true};
     const unsigned char seed[DPI_RLWE_SEED] = {13};
     const double number = .25;
     dp_error err = {0};
     dpi_rlwe_start(&s->random, seed, "a test of misuse");
     assert_ok(dpi_ckks_new(&spec, &s->c, &err), err.text);
     assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
+    assert_ok(dpi_ckks_new(&another, &s->other, &err), err.text);
+    assert_ok(dpi_ckks_room_new(s->other, &s->of_other, &err), err.text);
     assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
     assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
               err.text);
@@ -117,7 +120,9 @@ static void end(scene *s)
     dpi_ckks_switch_free(s->turn);
     dpi_ckks_secret_free(s->secret);
     dpi_ckks_room_free(s->room);
+    dpi_ckks_room_free(s->of_other);
     dpi_ckks_free(s->c);
+    dpi_ckks_free(s->other);
     dpi_rlwe_end(&s->random);
 }
 
@@ -173,6 +178,18 @@ static void rotate_all_in_place(void *of)
     dpi_ckks_rotate_all(s->c, &s->x, 2, keys, s->room, to);
 }
 
+static void multiply_in_a_room_of_another_context(void *of)
+{
+    scene *s = of;
+    dpi_ckks_multiply(s->c, &s->x, &s->x, s->square, s->of_other, &s->y);
+}
+
+static void rotate_by_a_key_of_another_context(void *of)
+{
+    scene *s = of;
+    dpi_ckks_rotate(s->other, &s->x, s->turn, s->of_other, &s->y);
+}
+
 static void encrypt_without_room(void *of)
 {
     scene *s = of;
@@ -199,6 +216,8 @@ static void misuse_aborts(void **state)
     assert_aborts(multiply_without_room, &s);
     assert_aborts(rotate_without_room, &s);
     assert_aborts(rotate_all_in_place, &s);
+    assert_aborts(multiply_in_a_room_of_another_context, &s);
+    assert_aborts(rotate_by_a_key_of_another_context, &s);
     assert_aborts(encrypt_without_room, &s);
     assert_aborts(decode_three_places, &s);
     end(&s);
