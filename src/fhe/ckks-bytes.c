@@ -56,6 +56,9 @@ static dp_status no_residues(const char *what, dp_error *err)
 
 size_t dpi_ckks_cipher_size(const dpi_ckks *c, size_t level, bool seeded)
 {
+    if (level >= c->levels)
+        dpi_misuse(__func__,
+                   "there is no such level; of one that came from others, that is checked");
     return seeded ? DPI_RLWE_SEED + rows_size(c, level + 1) : 2 * rows_size(c, level + 1);
 }
 

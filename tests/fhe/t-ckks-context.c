@@ -196,6 +196,12 @@ static void encrypt_without_room(void *of)
     dpi_ckks_encrypt(s->secret, &s->plain, &s->random, s->room, &s->low);
 }
 
+static void find_the_size_at_no_level(void *of)
+{
+    const scene *s = of;
+    assert_int_equal(dpi_ckks_cipher_size(s->c, 3, false), 0);
+}
+
 static void decode_three_places(void *of)
 {
     static double re[3];
@@ -219,6 +225,7 @@ static void misuse_aborts(void **state)
     assert_aborts(multiply_in_a_room_of_another_context, &s);
     assert_aborts(rotate_by_a_key_of_another_context, &s);
     assert_aborts(encrypt_without_room, &s);
+    assert_aborts(find_the_size_at_no_level, &s);
     assert_aborts(decode_three_places, &s);
     end(&s);
 }
