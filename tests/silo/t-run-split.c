@@ -355,7 +355,11 @@ static void two_owners_get_the_network_that_was_not_cut(void **state)
         dp_error err = {0};
         assert_ok(dp_fit_parameter(sides[k].fit, "v", D * HIDDEN, values, &err), err.text);
         assert_close(values[3], theta[3], 1e-5, 1e-6);
+        dp_fit_free(sides[k].fit);
     }
+    sides[0].of->x[5] += 1; /* it goes on with rows of then */
+    run_network();
+    assert_fails(sides[0].of->status, DP_ESTATE, &sides[0].of->err, "");
     end_network(&j);
     dp_model_free(m);
 }
@@ -400,6 +404,11 @@ static void another_model_is_refused(void **state)
     assert_fails(sides[0].of->status, DP_EMISMATCH, &sides[0].of->err, "another than the one");
     assert_fails(sides[1].of->status, DP_EINVAL, &sides[1].of->err, "this plan is of a model");
     assert_close(sides[1].others[0], 0, 0, 0); /* which has labels alone, and nothing to fit */
+    sides[0].model = sides[1].model = m;
+    j.plan->columns.width--; /* numbers of each record of which the plan is silent */
+    run_network();
+    for (int k = 0; k < 2; k++)
+        assert_fails(sides[k].of->status, DP_EMISMATCH, &sides[k].of->err, "is cut elsewhere");
     assert_int_equal(joint_letters(), 0);
     end_network(&j);
     dp_model_free(m);
