@@ -128,6 +128,8 @@ static dp_status make(dp_split *h, const dp_split_opts *spec, const dp_dataset *
 dp_status dp_split_new(const dp_split_opts *spec, size_t side, const dp_dataset *data,
                        dp_split **half, dp_error *err)
 {
+    if (side >= DP_SPLIT_SIDES)
+        dpi_misuse(__func__, "a side is 0 or 1");
     dp_split *h = dpi_alloc(1, sizeof *h);
     *half = NULL;
     if (h == NULL)
