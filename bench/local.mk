@@ -208,7 +208,7 @@ check_PROGRAMS += %D%/silo-hosts
 %C%_silo_hosts_LDADD = examples/images.$(OBJEXT) libtacit-silo.la libtacit-crypto.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 if WITH_MPI
 check_PROGRAMS += %D%/silo-hosts-owner
-%C%_silo_hosts_owner_SOURCES = %D%/silo-hosts-owner.c $(benchmark)
+%C%_silo_hosts_owner_SOURCES = %D%/silo-hosts-owner.c $(bench_networks) $(benchmark)
 %C%_silo_hosts_owner_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 %C%_silo_hosts_owner_LDADD = examples/images.$(OBJEXT) libtacit-mpi.la libtacit-serve.la libtacit.la $(MPI_LIBS) -lm
 endif

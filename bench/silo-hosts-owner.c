@@ -17,9 +17,9 @@
 #include <tacit/tacit.h>
 
 #include "bench.h"
-#include "examples/images.h"
+#include "bench/networks.h"
 
-enum { CLASSES = 10, MOST = 16, PUSHES = 400, HEAD = 12 };
+enum { MOST = 16, PUSHES = 400, HEAD = 12 };
 static const double epsilon = 3, delta = 1e-5;
 
 static void must(dp_status status, const char *what, const dp_error *err)
@@ -28,17 +28,6 @@ static void must(dp_status status, const char *what, const dp_error *err)
         return;
     (void)fprintf(stderr, "silo-hosts-owner: %s: %s\n", what, err->text);
     exit(1);
-}
-
-static dp_model *logistic(size_t pixels)
-{
-    dp_model *m = dp_model_new();
-    dp_plate rows = dp_unit_plate(m, "rows");
-    dp_expr w = dp_weights(m, "w", pixels, CLASSES, dp_init_zeros());
-    dp_expr to = dp_dense(dp_data(rows, "x", pixels), w, dp_param(m, "b", CLASSES, 0));
-    (void)dp_deterministic(m, "class_probability", dp_softmax(to));
-    dp_observe(rows, "y", dp_categorical_logit(to));
-    return m;
 }
 
 /* Images first ... end - 1 of owner k's. */
@@ -58,21 +47,6 @@ static dp_dataset *take(const images *s, size_t k, size_t owners, size_t first, 
     dp_dataset_bytes(data, "x", s->pixels, s->pixels == 64 ? 16 : 255, x);
     dp_dataset_index(data, "y", y);
     return data;
-}
-
-static double right(dp_fit *fit, const images *s)
-{
-    double *chance = calloc(s->n_test * CLASSES, sizeof *chance);
-    dp_error err = {0};
-    const dp_expr asked = dp_fit_expr(fit, "class_probability");
-    dp_dataset *test = dp_dataset_new(s->n_test);
-    dp_dataset_bytes(test, "x", s->pixels, s->pixels == 64 ? 16 : 255, s->test);
-    const dp_given given = {.data = test};
-    must(dp_fit_evaluate(fit, asked, &given, s->n_test * CLASSES, chance, &err), "test", &err);
-    const double share = images_right(s, CLASSES, chance);
-    free(chance);
-    dp_dataset_free(test);
-    return share;
 }
 
 static void agree(const dp_model *m, size_t owners, size_t most)
@@ -118,7 +92,7 @@ static int run(size_t k, const images *s, size_t owners, char **ends)
     must(dp_mpi_group_new(MPI_COMM_WORLD, &group, &err), "MPI", &err);
     const size_t first = group->rank > 0 ? strtoul(ends[group->rank - 1], NULL, 10) : 0;
     dp_dataset *data = take(s, k, owners, first, strtoul(ends[group->rank], NULL, 10));
-    dp_model *m = logistic(s->pixels);
+    dp_model *m = network_new("logistic", s->pixels);
     (void)snprintf(path, sizeof path, "key-%zu", k);
     must(dp_silo_plan_load("plan", &plan, &err), "plan", &err);
     must(dp_silo_key_load(path, &key, &err), "key", &err);
@@ -131,7 +105,7 @@ static int run(size_t k, const images *s, size_t owners, char **ends)
     (void)snprintf(path, sizeof path, "fit-%zu-%zu", k, group->rank);
     must(dp_fit_save(fit, path, &err), path, &err);
     if (group->rank == 0)
-        (void)printf("%.6f %.6f\n", took, right(fit, s));
+        (void)printf("%.6f %.6f\n", took, network_right(fit, s));
     dp_fit_free(fit);
     dp_dataset_free(data);
     dp_model_free(m);
@@ -175,7 +149,7 @@ int main(int argc, char **argv)
     if (owners < 1 || owners > MOST || n > s.n || chdir(argv[1]) != 0)
         return perror("silo-hosts-owner"), 2;
     if (strcmp(argv[2], "agree") == 0) {
-        dp_model *m = logistic(s.pixels);
+        dp_model *m = network_new("logistic", s.pixels);
         agree(m, owners, n);
         dp_model_free(m);
         return 0;

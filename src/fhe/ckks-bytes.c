@@ -65,7 +65,7 @@ size_t dpi_ckks_cipher_size(const dpi_ckks *c, size_t level, bool seeded)
 void dpi_ckks_cipher_write(const dpi_ckks *c, const dpi_ckks_cipher *x, bool seeded,
                            unsigned char *to)
 {
-    if (x->parts != 2 || x->scale != c->scale[x->level] || (seeded && !x->seeded))
+    if (x->scale != c->scale[x->level] || (seeded && !x->seeded))
         dpi_misuse(__func__, "a product is rescaled first, and a seed is of what was encrypted");
     to = write_rows(c, x->level + 1, x->part[0], to);
     if (seeded)
@@ -93,7 +93,6 @@ dp_status dpi_ckks_cipher_read(const dpi_ckks *c, size_t level, double size, boo
     if (from == NULL)
         return no_residues("a ciphertext", err);
     x->level = level;
-    x->parts = 2;
     x->seeded = seeded;
     x->scale = c->scale[level];
     x->size = size;

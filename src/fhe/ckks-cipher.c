@@ -109,7 +109,6 @@ static void begin(const dpi_ckks *c, const dpi_ckks_plain *p, bool by_secret, dp
 {
     dpi_ckks_must_hold(c, x->room, p->level);
     x->level = p->level;
-    x->parts = 2;
     x->seeded = by_secret;
     x->scale = p->scale;
     x->size = p->size;
@@ -159,8 +158,6 @@ void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
 void dpi_ckks_decrypt(const dpi_ckks_secret *s, const dpi_ckks_cipher *x, dpi_ckks_plain *p)
 {
     const dpi_ckks *c = s->c;
-    if (x->parts != 2)
-        dpi_misuse(__func__, "a product is to be relinearised first");
     dpi_ckks_must_hold(c, p->room, x->level);
     p->level = x->level;
     p->scale = x->scale;

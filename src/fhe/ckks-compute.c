@@ -19,13 +19,12 @@ void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher 
     if (x == to)
         return;
     dpi_ckks_must_hold(c, to->room, x->level);
-    for (size_t k = 0; k < x->parts; k++)
+    for (size_t k = 0; k < 2; k++)
         memcpy(to->part[k], x->part[k], (x->level + 1) * c->n * sizeof(uint64_t));
     to->level = x->level;
     to->scale = x->scale;
     to->size = x->size;
     to->noise = x->noise;
-    to->parts = x->parts;
 }
 
 /* ---- sums ---- */
@@ -47,7 +46,6 @@ static void add_all(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_
         }
     to->level = x->level;
     to->scale = x->scale;
-    to->parts = 2;
     to->seeded = false;
     to->size = size;
     to->noise = noise;
@@ -89,7 +87,7 @@ void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const 
 {
     must_agree(x->level, 0, p->level, 0);
     dpi_ckks_copy(c, x, to);
-    for (size_t k = 0; k < to->parts; k++)
+    for (size_t k = 0; k < 2; k++)
         for (size_t t = 0; t <= x->level; t++)
             c->ntt[t]->kernel->multiply(c->ntt[t], to->part[k] + t * c->n, p->row + t * c->n,
                                         to->part[k] + t * c->n);
@@ -140,7 +138,6 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     multiply_parts(c, x, y, room->row, to);
     dpi_ckks_switch_once(c, level, to->part[2], square, room, to->part);
     to->level = level;
-    to->parts = 2;
     to->seeded = false;
     to->scale = scale;
     to->size = size;
@@ -153,7 +150,7 @@ void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ck
     while (x->level > level) {
         const double scale = c->scale[x->level];
         const uint64_t one = (uint64_t)llrint(scale);
-        for (size_t k = 0; k < x->parts; k++)
+        for (size_t k = 0; k < 2; k++)
             for (size_t t = 0; t <= x->level; t++) {
                 const dpi_ntt *ntt = c->ntt[t];
                 const uint64_t w = dpi_ckks_reduce(c, t, one);

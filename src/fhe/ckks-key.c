@@ -29,7 +29,7 @@ dp_status dpi_ckks_plain_new(const dpi_ckks *c, size_t level, dpi_ckks_plain *p,
 
 dp_status dpi_ckks_cipher_new(const dpi_ckks *c, size_t level, dpi_ckks_cipher *x, dp_error *err)
 {
-    *x = (dpi_ckks_cipher){.level = level, .parts = 2, .room = c->n * (level + 1)};
+    *x = (dpi_ckks_cipher){.level = level, .room = c->n * (level + 1)};
     bool all = true;
     for (int k = 0; k < 3; k++)
         all = (x->part[k] = rows(c, level + 1)) != NULL && all;

@@ -193,7 +193,7 @@ void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x
     if (x->scale != c->scale[x->level] * c->scale[x->level])
         dpi_misuse(__func__,
                    "only products of two values at the scale of their level are rescaled");
-    for (size_t k = 0; k < x->parts; k++)
+    for (size_t k = 0; k < 2; k++)
         divide_by_last(c, x->level, room, x->part[k]);
     x->level--;
     x->seeded = false;

@@ -66,8 +66,7 @@ typedef struct dpi_ckks_plain {
 typedef struct dpi_ckks_cipher {
     size_t level;
     double scale, size, noise; /* of places: bounds of magnitudes, and of what they are off by */
-    size_t parts;              /* 2; 3 of a product that is not relinearised */
-    uint64_t *part[3];         /* [level + 1][n] */
+    uint64_t *part[3];         /* [level + 1][n]: c0, c1, and room for a product */
     size_t room;               /* words of each part */
     bool seeded;               /* part 1 follows from seed, as of dpi_ckks_encrypt */
     unsigned char seed[DPI_RLWE_SEED];

@@ -206,7 +206,6 @@ static void add_up(application *a, size_t j)
     memset(sum->part[0], 0, row);
     memset(sum->part[1], 0, row);
     sum->level = a->m->level;
-    sum->parts = 2;
     sum->size = sum->noise = 0;
     for (size_t i = 0; i < a->m->baby; i++) {
         const dpi_ckks_plain *p = &a->m->diagonal[j * a->m->baby + i];

@@ -161,7 +161,6 @@ static void combine(evaluation *e, size_t degree, const double *a, dpi_ckks_ciph
     for (size_t k = 0; k < 2; k++)
         memset(to->part[k], 0, (level + 1) * c->n * sizeof(uint64_t));
     to->level = level;
-    to->parts = 2;
     to->size = to->noise = 0;
     to->scale = c->scale[level] * c->scale[level];
     for (size_t k = 1; k <= degree; k++)
