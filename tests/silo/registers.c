@@ -2,6 +2,7 @@
 #include "tests/silo/registers.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,38 @@ size_t registers_take(const char *word)
         }
     (void)closedir(d);
     return n;
+}
+
+/* The slope of the loss in the score, of outcome y. */
+static double slope(const dp_silo_columns *c, bool exact, double score, double y)
+{
+    return !c->logistic ? score - y
+           : exact      ? 1 / (1 + exp(-score)) - y
+                        : score / 4 - (2 * y - 1) / 2;
+}
+
+void registers_solve(const dp_silo_columns *c, bool exact, double w[2][MOST_D])
+{
+    memset(w, 0, 2 * sizeof *w);
+    for (uint64_t t = 0; t < c->steps; t++) {
+        double g[2][MOST_D] = {{0}}, n = 0;
+        for (size_t i = 0; i < PEOPLE; i++) {
+            if (i % 5 == 0 || i % 3 == 0)
+                continue;
+            double score = 0;
+            for (int p = 0; p < 2; p++)
+                for (size_t q = 0; q < c->columns[p]; q++)
+                    score += .25 * register_table[p][i * MOST_D + q] * w[p][q];
+            const double r = slope(c, exact, score, register_outcomes[i]);
+            for (int p = 0; p < 2; p++)
+                for (size_t q = 0; q < c->columns[p]; q++)
+                    g[p][q] += r * .25 * register_table[p][i * MOST_D + q];
+            n++;
+        }
+        for (int p = 0; p < 2; p++)
+            for (size_t q = 0; q < c->columns[p]; q++)
+                w[p][q] -= c->step * (g[p][q] / n + c->ridge * w[p][q]);
+    }
 }
 
 void *register_act(void *of)

@@ -33,6 +33,10 @@ void registers_end(joint *j);
 /* Takes letters out of the mailbox: all, or those with a word in their name; how many. */
 size_t registers_take(const char *word);
 
+/* The coefficients of all at one place, of those that both have: by the logistic loss itself, or by
+ * its second order around 0. */
+void registers_solve(const dp_silo_columns *c, bool exact, double w[2][MOST_D]);
+
 /* One owner's run, and both owners', as threads. */
 void *register_act(void *of);
 void registers_run(void);

@@ -8,32 +8,6 @@
 #include "tests/lib/check.h"
 #include "tests/silo/registers.h"
 
-/* All at one place, of those that both have. */
-static void solve(const dp_silo_columns *c, double w[2][MOST_D])
-{
-    memset(w, 0, 2 * sizeof *w);
-    for (uint64_t t = 0; t < c->steps; t++) {
-        double g[2][MOST_D] = {{0}}, n = 0;
-        for (size_t i = 0; i < PEOPLE; i++) {
-            if (i % 5 == 0 || i % 3 == 0)
-                continue;
-            double score = 0;
-            for (int p = 0; p < 2; p++)
-                for (size_t q = 0; q < c->columns[p]; q++)
-                    score += .25 * register_table[p][i * MOST_D + q] * w[p][q];
-            const double r = c->logistic ? score / 4 - (2 * register_outcomes[i] - 1) / 2
-                                         : score - register_outcomes[i];
-            for (int p = 0; p < 2; p++)
-                for (size_t q = 0; q < c->columns[p]; q++)
-                    g[p][q] += r * .25 * register_table[p][i * MOST_D + q];
-            n++;
-        }
-        for (int p = 0; p < 2; p++)
-            for (size_t q = 0; q < c->columns[p]; q++)
-                w[p][q] -= c->step * (g[p][q] / n + c->ridge * w[p][q]);
-    }
-}
-
 /* ---- runs ---- */
 
 static void two_owners_get_the_regression_of_their_common_rows(void **state)
@@ -46,7 +20,7 @@ static void two_owners_get_the_regression_of_their_common_rows(void **state)
         c.logistic = k == 0;
         registers_begin(&j, &c, "columns");
         registers_run();
-        solve(&c, w);
+        registers_solve(&c, false, w);
         for (int p = 0; p < 2; p++) {
             assert_ok(registers[p].status, registers[p].err.text);
             assert_int_equal(registers[p].common, 160);
@@ -70,7 +44,7 @@ static void with_noise_coefficients_are_near_and_not_the_same(void **state)
     (void)state;
     registers_begin(&j, &registers_usual, "columns+dp");
     registers_run();
-    solve(&registers_usual, w);
+    registers_solve(&registers_usual, false, w);
     for (int p = 0; p < 2; p++) {
         assert_ok(registers[p].status, registers[p].err.text);
         for (size_t q = 0; q < registers_usual.columns[p]; q++)

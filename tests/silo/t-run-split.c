@@ -42,32 +42,6 @@ static bool both_have(size_t i)
 
 /* ---- regressions ---- */
 
-/* At one place, by the loss itself, of those that both have. */
-static void solve(const dp_silo_columns *c, double w[2][MOST_D])
-{
-    memset(w, 0, 2 * sizeof *w);
-    for (uint64_t t = 0; t < c->steps; t++) {
-        double g[2][MOST_D] = {{0}}, n = 0;
-        for (size_t i = 0; i < PEOPLE; i++) {
-            if (!both_have(i))
-                continue;
-            double score = 0;
-            for (int p = 0; p < 2; p++)
-                for (size_t q = 0; q < c->columns[p]; q++)
-                    score += .25 * register_table[p][i * MOST_D + q] * w[p][q];
-            const double mean = c->logistic ? 1 / (1 + exp(-score)) : score;
-            for (int p = 0; p < 2; p++)
-                for (size_t q = 0; q < c->columns[p]; q++)
-                    g[p][q] +=
-                        (mean - register_outcomes[i]) * .25 * register_table[p][i * MOST_D + q];
-            n++;
-        }
-        for (int p = 0; p < 2; p++)
-            for (size_t q = 0; q < c->columns[p]; q++)
-                w[p][q] -= c->step * (g[p][q] / n + c->ridge * w[p][q]);
-    }
-}
-
 static void two_owners_get_the_regression_of_their_common_rows(void **state)
 {
     static joint j;
@@ -80,7 +54,7 @@ static void two_owners_get_the_regression_of_their_common_rows(void **state)
         registers_begin(&j, &c, "split");
         write_policy(allowing);
         registers_run();
-        solve(&c, w);
+        registers_solve(&c, true, w);
         for (int p = 0; p < 2; p++) {
             assert_ok(registers[p].status, registers[p].err.text);
             assert_int_equal(registers[p].common, 160);
@@ -110,7 +84,7 @@ static void batches_come_near_to_it(void **state)
     c.momentum = 0;
     c.step = 4;
     c.steps = 400;
-    solve(&c, w);
+    registers_solve(&c, true, w);
     for (int p = 0; p < 2; p++) {
         assert_ok(registers[p].status, registers[p].err.text);
         for (size_t q = 0; q < c.columns[p]; q++) {
