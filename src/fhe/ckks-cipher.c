@@ -48,7 +48,7 @@ dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale, size_t 
             return dpi_fail(err, DP_EDOMAIN, "place %zu (from 0) is no number", k);
     }
     p->level = level;
-    p->scale = scale > 0 ? scale : c->scale[level];
+    p->scale = scale > 0 ? scale : c->factor[level];
     p->size = size;
     p->noise = dpi_ckks_spread(c, 1.0 / 12, p->scale) + 0x1p-50 * size;
     dpi_embedding_inverse(c->embedding, places, room->re, room->im);

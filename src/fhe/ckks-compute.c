@@ -75,6 +75,17 @@ void dpi_ckks_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_c
     to->noise += p->noise;
 }
 
+void dpi_ckks_add_number(const dpi_ckks *c, double a, dpi_ckks_cipher *x)
+{
+    for (size_t t = 0; t <= x->level; t++) {
+        const uint64_t w = dpi_ckks_residue(c, t, llrint(a * x->scale));
+        for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
+            x->part[0][i] = dpi_modulus_add(&c->ntt[t]->m, x->part[0][i], w);
+    }
+    x->noise += .5 / x->scale;
+    x->size += fabs(a);
+}
+
 /* ---- products ---- */
 
 static double product_noise(double x_size, double x_noise, double y_size, double y_noise)
@@ -148,7 +159,7 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
 void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
     while (x->level > level) {
-        const double scale = c->scale[x->level];
+        const double scale = c->factor[x->level];
         const uint64_t one = (uint64_t)llrint(scale);
         for (size_t k = 0; k < 2; k++)
             for (size_t t = 0; t <= x->level; t++) {

@@ -18,6 +18,20 @@ double dpi_ckks_most_bits(int log_n)
                : 0;
 }
 
+static dp_status check_upper(const dpi_ckks_spec *s, const dpi_ckks_upper *u, dp_error *err)
+{
+    const size_t left = DPI_CKKS_PRIMES - 1 - s->special - s->depth;
+    if (u->squares > left || u->plains > left - u->squares)
+        return dpi_fail(err, DP_EINVAL,
+                        "%zu and %zu levels above depth %zu; all primes together are at most %d",
+                        u->squares, u->plains, s->depth, (int)DPI_CKKS_PRIMES);
+    if (u->squares + u->plains > 0 && (u->bits < s->scale_bits || u->bits > DPI_MODULUS_BITS - 1))
+        return dpi_fail(err, DP_EINVAL,
+                        "scales above the depth have as many bits as those below to %d, not %d",
+                        DPI_MODULUS_BITS - 1, u->bits);
+    return DP_OK;
+}
+
 static dp_status check(const dpi_ckks_spec *s, dp_error *err)
 {
     if (s->log_n < DPI_CKKS_LEAST_LOG || s->log_n > DPI_CKKS_MOST_LOG)
@@ -112,7 +126,36 @@ static uint64_t largest(int bits, uint64_t step, const uint64_t *used, size_t n)
     return q;
 }
 
-/* P's from the top, then q_0, then q_depth ... q_1, each by the scale above it. */
+/* Primes from the one of level `last` down to that of `first`, each by the scale above it: the
+ * scale at `last` is 2^bits.  That below `first` is returned. */
+static double choose_run(dpi_ckks *c, size_t first, size_t last, int bits, uint64_t *prime,
+                         uint64_t *used, size_t *n)
+{
+    double scale = exp2(bits);
+    for (size_t l = last; l >= first; l--) {
+        c->scale[l] = scale;
+        prime[l] = used[*n] = nearest(scale * scale / exp2(bits), 2 * c->n, used, *n);
+        (*n)++;
+        scale = scale * scale / (double)prime[l];
+    }
+    return scale;
+}
+
+/* Factors have the scale that leads to the level below: the level's own where two values of it
+ * are multiplied. */
+static void choose_factors(dpi_ckks *c, const uint64_t *prime)
+{
+    const dpi_ckks_spec *s = &c->spec;
+    c->factor[0] = c->scale[0];
+    for (size_t l = 1; l < c->levels; l++) {
+        const bool multiplies =
+            l <= s->depth || (l > s->depth + 1 && l <= s->depth + c->upper.squares);
+        c->factor[l] = multiplies ? c->scale[l] : c->scale[l - 1] * (double)prime[l] / c->scale[l];
+    }
+}
+
+/* P's from the top, then q_0, then those of the levels by their scales; above `squares` scales stay
+ * as they are. */
 static dp_status choose_primes(dpi_ckks *c, uint64_t *prime, dp_error *err)
 {
     const dpi_ckks_spec *s = &c->spec;
@@ -123,12 +166,13 @@ static dp_status choose_primes(dpi_ckks *c, uint64_t *prime, dp_error *err)
     for (size_t k = 0; k < s->special; k++)
         prime[c->levels + k] = used[n] = largest(DPI_MODULUS_BITS, step, used, n), n++;
     prime[0] = used[n] = largest(s->first_bits, step, used, n), n++;
-    c->scale[s->depth] = exp2(s->scale_bits);
-    for (size_t l = s->depth; l > 0; l--) {
-        const double square = c->scale[l] * c->scale[l];
-        prime[l] = used[n] = nearest(square / exp2(s->scale_bits), step, used, n), n++;
-        c->scale[l - 1] = square / (double)prime[l];
+    c->scale[0] = choose_run(c, 1, s->depth, s->scale_bits, prime, used, &n);
+    (void)choose_run(c, s->depth + 1, s->depth + c->upper.squares, c->upper.bits, prime, used, &n);
+    for (size_t l = s->depth + c->upper.squares + 1; l < c->levels; l++) {
+        prime[l] = used[n] = nearest(exp2(c->upper.bits), step, used, n), n++;
+        c->scale[l] = exp2(c->upper.bits);
     }
+    choose_factors(c, prime);
     for (size_t k = 0; k < c->primes; k++) {
         all = all && prime[k] != 0;
         c->bits += all ? log2((double)prime[k]) : 0;
@@ -246,17 +290,27 @@ static dp_status make(dpi_ckks *c, dp_error *err)
 
 dp_status dpi_ckks_new(const dpi_ckks_spec *spec, dpi_ckks **to, dp_error *err)
 {
+    static const dpi_ckks_upper none = {0, 0, 0};
+    return dpi_ckks_new_above(spec, &none, to, err);
+}
+
+dp_status dpi_ckks_new_above(const dpi_ckks_spec *spec, const dpi_ckks_upper *upper, dpi_ckks **to,
+                             dp_error *err)
+{
     *to = NULL;
     dp_status status = check(spec, err);
+    if (status == DP_OK)
+        status = check_upper(spec, upper, err);
     if (status != DP_OK)
         return status;
     dpi_ckks *c = dpi_alloc(1, sizeof *c);
     if (c == NULL)
         return dpi_fail_nomem(err);
     *c = (dpi_ckks){.spec = *spec,
+                    .upper = *upper,
                     .n = (size_t)1 << spec->log_n,
-                    .levels = spec->depth + 1,
-                    .primes = spec->depth + 1 + spec->special};
+                    .levels = spec->depth + upper->squares + upper->plains + 1};
+    c->primes = c->levels + spec->special;
     status = make(c, err);
     if (status == DP_OK)
         *to = c;
@@ -295,6 +349,11 @@ size_t dpi_ckks_depth(const dpi_ckks *c)
 double dpi_ckks_scale(const dpi_ckks *c, size_t level)
 {
     return c->scale[level];
+}
+
+double dpi_ckks_factor_scale(const dpi_ckks *c, size_t level)
+{
+    return c->factor[level];
 }
 
 double dpi_ckks_bits(const dpi_ckks *c)

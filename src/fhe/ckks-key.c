@@ -311,19 +311,14 @@ static dp_status find_secrets(const dpi_ckks_secret *s, size_t turn, uint64_t *f
     return DP_OK;
 }
 
-dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_stream *random,
-                              dpi_ckks_switch **to, dp_error *err)
+/* To what `minus` is minus of, of a turn or none. */
+static dp_status make_switch(const dpi_ckks *c, size_t turn, const uint64_t *from,
+                             const uint64_t *minus, dpi_rlwe_stream *random, dpi_ckks_switch **to,
+                             dp_error *err)
 {
-    const dpi_ckks *c = s->c;
     const size_t each = c->primes * c->n;
-    uint64_t *from = rows(c, c->levels), *minus = rows(c, c->primes);
     int8_t *e = dpi_alloc(c->n, 1);
-    *to = NULL;
-    dp_status status = from != NULL && minus != NULL && e != NULL
-                           ? find_secrets(s, turn, from, minus, err)
-                           : dpi_fail_nomem(err);
-    if (status == DP_OK)
-        status = dpi_ckks_switch_room(c, turn, to, err);
+    dp_status status = e != NULL ? dpi_ckks_switch_room(c, turn, to, err) : dpi_fail_nomem(err);
     if (status == DP_OK) {
         dpi_ckks_switch *k = *to;
         for (size_t i = 0; i < c->digits; i++)
@@ -331,9 +326,30 @@ dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_st
                             k->seed[i]);
         add_message(c, from, k->b);
     }
+    wipe(e, c->n);
+    return status;
+}
+
+dp_status dpi_ckks_switch_from(const dpi_ckks_secret *s, const uint64_t *from,
+                               dpi_rlwe_stream *random, dpi_ckks_switch **to, dp_error *err)
+{
+    *to = NULL;
+    return make_switch(s->c, DPI_CKKS_SQUARE, from, s->minus, random, to, err);
+}
+
+dp_status dpi_ckks_switch_new(const dpi_ckks_secret *s, size_t turn, dpi_rlwe_stream *random,
+                              dpi_ckks_switch **to, dp_error *err)
+{
+    const dpi_ckks *c = s->c;
+    const size_t each = c->primes * c->n;
+    uint64_t *from = rows(c, c->levels), *minus = rows(c, c->primes);
+    *to = NULL;
+    dp_status status = from != NULL && minus != NULL ? find_secrets(s, turn, from, minus, err)
+                                                     : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = make_switch(c, turn, from, minus, random, to, err);
     wipe(from, c->levels * c->n * sizeof *from);
     wipe(minus, each * sizeof *minus);
-    wipe(e, c->n);
     return status;
 }
 

@@ -26,10 +26,12 @@ typedef struct dpi_ckks_raising {
 
 struct dpi_ckks {
     dpi_ckks_spec spec;
-    size_t n, levels, primes; /* levels: depth + 1 */
+    dpi_ckks_upper upper;
+    size_t n, levels, primes; /* levels: depth + squares + plains + 1 */
     dpi_ntt *ntt[DPI_CKKS_PRIMES];
     uint64_t whole[DPI_CKKS_PRIMES]; /* floor(2^64 / q) */
     double scale[DPI_CKKS_PRIMES];   /* [levels] */
+    double factor[DPI_CKKS_PRIMES];  /* [levels] scales of plain factors: product / q is the next */
     double bits;
     dpi_embedding *embedding;
     size_t digits;
@@ -124,6 +126,14 @@ dp_status dpi_ckks_switch_room(const dpi_ckks *c, size_t turn, dpi_ckks_switch *
                                dp_error *err) DP_MUST_CHECK;
 dp_status dpi_ckks_public_room(const dpi_ckks *c, dpi_ckks_public **k, dp_error *err) DP_MUST_CHECK;
 
+/* A key from another secret, `from` [levels][n] transformed, to s.  DP_ENOMEM. */
+dp_status dpi_ckks_switch_from(const dpi_ckks_secret *s, const uint64_t *from,
+                               dpi_rlwe_stream *random, dpi_ckks_switch **k,
+                               dp_error *err) DP_MUST_CHECK;
+
+/* x += a, the same at all places. */
+void dpi_ckks_add_number(const dpi_ckks *c, double a, dpi_ckks_cipher *x);
+
 /* Raises the digits of d[level + 1][n] into room->raised, for dpi_ckks_inner. */
 void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room);
 
@@ -150,6 +160,9 @@ void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
 /* Both at once, for d that no other key is for. */
 void dpi_ckks_switch_once(const dpi_ckks *c, size_t level, const uint64_t *d,
                           const dpi_ckks_switch *k, dpi_ckks_room *room, uint64_t *const to[2]);
+
+/* Down a level, whatever the scale, which is divided by the prime. */
+void dpi_ckks_divide(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x);
 
 /* What switching adds to coefficients' variance. */
 double dpi_ckks_switching(const dpi_ckks *c, size_t level);

@@ -185,18 +185,24 @@ static void divide_by_last(const dpi_ckks *c, size_t level, dpi_ckks_room *room,
     }
 }
 
+void dpi_ckks_divide(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x)
+{
+    for (size_t k = 0; k < 2; k++)
+        divide_by_last(c, x->level, room, x->part[k]);
+    x->scale /= (double)c->ntt[x->level]->m.q;
+    x->level--;
+    x->seeded = false;
+    x->noise += dpi_ckks_spread(c, dpi_ckks_rounding(c), x->scale);
+}
+
 void dpi_ckks_rescale(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
     dpi_ckks_must_be_of(c, room->c);
     if (x->level == 0)
         dpi_misuse(__func__, "there is no level below");
-    if (x->scale != c->scale[x->level] * c->scale[x->level])
+    if (x->scale != c->scale[x->level] * c->factor[x->level])
         dpi_misuse(__func__,
                    "only products of two values at the scale of their level are rescaled");
-    for (size_t k = 0; k < 2; k++)
-        divide_by_last(c, x->level, room, x->part[k]);
-    x->level--;
-    x->seeded = false;
+    dpi_ckks_divide(c, room, x);
     x->scale = c->scale[x->level];
-    x->noise += dpi_ckks_spread(c, dpi_ckks_rounding(c), x->scale);
 }

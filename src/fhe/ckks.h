@@ -33,6 +33,13 @@ typedef struct dpi_ckks_spec {
     bool toy;       /* for tests: not secure, and not refused */
 } dpi_ckks_spec;
 
+/* Levels above `depth`, for bootstrapping (boot.h), at scales near 2^bits: products are taken at the
+ * lower ones; at those above them only plain values are factors. */
+typedef struct dpi_ckks_upper {
+    size_t squares, plains;
+    int bits;
+} dpi_ckks_upper;
+
 /* log2(Q P) that is allowed at 128 bits; 0 for another n. */
 double dpi_ckks_most_bits(int log_n);
 
@@ -46,11 +53,17 @@ typedef struct dpi_ckks dpi_ckks;
 
 /* DP_EINVAL no such parameters, or no such primes; DP_EPRIVACY Q P is too long for n; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_new(const dpi_ckks_spec *spec, dpi_ckks **c, dp_error *err);
+DP_MUST_CHECK dp_status dpi_ckks_new_above(const dpi_ckks_spec *spec, const dpi_ckks_upper *upper,
+                                           dpi_ckks **c, dp_error *err);
 void dpi_ckks_free(dpi_ckks *c);
 
 size_t dpi_ckks_n(const dpi_ckks *c);
 size_t dpi_ckks_depth(const dpi_ckks *c);
 double dpi_ckks_scale(const dpi_ckks *c, size_t level);
+
+/* The scale of plaintexts that are factors: dpi_ckks_scale, but where levels above `depth` end. */
+double dpi_ckks_factor_scale(const dpi_ckks *c, size_t level);
+
 double dpi_ckks_bits(const dpi_ckks *c); /* log2(Q P) */
 
 /* ---- values ---- */
@@ -93,7 +106,8 @@ double dpi_ckks_error(const dpi_ckks_cipher *x);
 /* Bits behind the point that places have right by that bound. */
 double dpi_ckks_precision(const dpi_ckks_cipher *x);
 
-/* places: a power of two up to n / 2; im NULL: real.  The scale is the level's where `scale` is 0.
+/* places: a power of two up to n / 2; im NULL: real.  The scale is that of
+ * factors at the level where `scale` is 0.
  * DP_EDOMAIN a number is not finite, or too large for the level's modulus. */
 DP_MUST_CHECK dp_status dpi_ckks_encode(const dpi_ckks *c, size_t level, double scale,
                                         size_t places, const double *re, const double *im,

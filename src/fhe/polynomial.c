@@ -93,18 +93,6 @@ static void add_times(const dpi_ckks *c, const dpi_ckks_cipher *x, double a, dpi
     to->scale = x->scale * scale;
 }
 
-/* x += a. */
-static void add_number(const dpi_ckks *c, double a, dpi_ckks_cipher *x)
-{
-    for (size_t t = 0; t <= x->level; t++) {
-        const uint64_t w = dpi_ckks_residue(c, t, llrint(a * x->scale));
-        for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
-            x->part[0][i] = dpi_modulus_add(&c->ntt[t]->m, x->part[0][i], w);
-    }
-    x->noise += .5 / x->scale;
-    x->size += fabs(a);
-}
-
 /* ---- Chebyshev polynomials ---- */
 
 /* spare = x at a level. */
@@ -127,7 +115,7 @@ static void next(evaluation *e, const dpi_ckks_cipher *x, const dpi_ckks_cipher 
     dpi_ckks_add(e->c, to, to, to);
     dpi_ckks_rescale(e->c, e->room, to);
     if (less == NULL)
-        add_number(e->c, -1, to);
+        dpi_ckks_add_number(e->c, -1, to);
     else
         dpi_ckks_subtract(e->c, to, at_level(e, less, to->level), to);
     to->size = 1; /* of places between -1 and 1 */
@@ -167,7 +155,7 @@ static void combine(evaluation *e, size_t degree, const double *a, dpi_ckks_ciph
         if (a[k] != 0)
             add_times(c, at_level(e, &e->t[k], level), a[k], e->room, to);
     dpi_ckks_rescale(c, e->room, to);
-    add_number(c, a[0], to);
+    dpi_ckks_add_number(c, a[0], to);
 }
 
 /* to = the polynomial of degree below 2^(h + s), h + 1 + s levels below x. */
