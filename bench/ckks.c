@@ -1,13 +1,16 @@
 /* Time of CKKS' operations, one thread.
  *   make bench/ckks && bench/ckks [LOG_N DEPTH ALPHA SPECIAL SCALE_BITS]
+ *   bench/ckks boot LOG_N USABLE SCALE_BITS STAGES    bootstrapping, RUNS times; 2^15 and less: a toy
  * JSON lines, milliseconds of processor, the least of RUNS (11): at the top level of the context,
  * of which the first line says what it is; without arguments the contexts of doc/design/ckks.md. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
+#include "fhe/boot.h"
 #include "fhe/ckks.h"
 
 enum { RUNS = 11 };
@@ -175,12 +178,103 @@ static void measure(const dpi_ckks_spec *spec)
     end(&s);
 }
 
+/* ---- bootstrapping ---- */
+
+typedef struct lift {
+    scene s;
+    dpi_ckks_boot *boot;
+    dpi_ckks_boot_keys *keys;
+} lift;
+
+static double begin_boot(lift *l, const dpi_ckks_boot_spec *spec)
+{
+    const unsigned char seed[DPI_RLWE_SEED] = {2};
+    const size_t top = spec->below.depth + spec->above.squares + spec->above.plains;
+    scene *s = &l->s;
+    dp_error err = {0};
+    dpi_rlwe_start(&s->random, seed, "bench");
+    must(dpi_ckks_new_above(&spec->below, &spec->above, &s->c, &err), &err);
+    must(dpi_ckks_room_new(s->c, &s->room, &err), &err);
+    must(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), &err);
+    must(dpi_ckks_boot_new(s->c, 1, s->room, &l->boot, &err), &err);
+    const double from = bench_processor();
+    must(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err), &err);
+    must(dpi_ckks_boot_keys_new(l->boot, s->secret, &s->random, &l->keys, &err), &err);
+    const double keys = bench_processor() - from;
+    must(dpi_ckks_plain_new(s->c, spec->below.depth, &s->plain, &err), &err);
+    must(dpi_ckks_cipher_new(s->c, top, &s->x, &err), &err);
+    must(dpi_ckks_cipher_new(s->c, top, &s->y, &err), &err);
+    s->re = calloc(dpi_ckks_n(s->c) / 2, sizeof *s->re);
+    if (s->re == NULL)
+        abort();
+    for (size_t k = 0; k < dpi_ckks_n(s->c) / 2; k++)
+        s->re[k] = 1 - (double)(k % 33) / 16;
+    return keys;
+}
+
+/* The largest error of what was bootstrapped. */
+static double error_of(lift *l)
+{
+    static double re[1 << 15];
+    scene *s = &l->s;
+    double most = 0;
+    dpi_ckks_decrypt(s->secret, &s->y, &s->plain);
+    dpi_ckks_decode(s->c, &s->plain, dpi_ckks_n(s->c) / 2, s->room, re, NULL);
+    for (size_t k = 0; k < dpi_ckks_n(s->c) / 2; k++)
+        most = fmax(most, fabs(re[k] - s->re[k]));
+    return most;
+}
+
+static void measure_boot(const dpi_ckks_boot_spec *spec, size_t stages)
+{
+    static lift l;
+    scene *s = &l.s;
+    dp_error err = {0};
+    double least = 0;
+    const double keys = begin_boot(&l, spec);
+    must(dpi_ckks_encode(s->c, stages, 0, dpi_ckks_n(s->c) / 2, s->re, NULL, s->room, &s->plain,
+                         &err),
+         &err);
+    dpi_ckks_encrypt(s->secret, &s->plain, &s->random, s->room, &s->x);
+    for (int r = 0; r < RUNS; r++) {
+        const double from = bench_processor();
+        must(dpi_ckks_boot_apply(l.boot, l.keys, &s->x, s->square, s->room, &s->y, &err), &err);
+        const double took = bench_processor() - from;
+        least = r == 0 || took < least ? took : least;
+    }
+    (void)printf("{\"bench\": \"ckks-boot\", \"log_n\": %d, \"toy\": %s, \"usable\": %zu, "
+                 "\"stages\": %zu, \"special\": %zu, \"kernel\": \"%s\", ",
+                 spec->below.log_n, spec->below.toy ? "true" : "false", spec->below.depth - stages,
+                 stages, spec->below.special, dpi_ntt_best()->name);
+    bench_number("log_qp", dpi_ckks_bits(s->c));
+    bench_number("keys_seconds", keys);
+    bench_number("keys_megabytes", (double)dpi_ckks_boot_keys_size(l.keys) / 1e6);
+    bench_number("seconds", least);
+    bench_number("bits", -log2(error_of(&l)));
+    bench_end_line();
+    exit(0); /* what is left goes with the process */
+}
+
+static void boot(char **argv)
+{
+    dpi_ckks_boot_spec spec;
+    dp_error err = {0};
+    const int log_n = atoi(argv[0]);
+    const size_t stages = strtoul(argv[3], NULL, 10);
+    must(dpi_ckks_boot_choose(log_n, strtoul(argv[1], NULL, 10), atoi(argv[2]), stages, log_n < 16,
+                              &spec, &err),
+         &err);
+    measure_boot(&spec, stages);
+}
+
 int main(int argc, char **argv)
 {
     static const dpi_ckks_spec usual[] = {{13, 49, 33, 3, 1, 1, false},
                                           {14, 49, 40, 8, 1, 1, false},
                                           {15, 49, 40, 16, 3, 3, false},
                                           {16, 49, 40, 28, 10, 10, false}};
+    if (argc == 6 && strcmp(argv[1], "boot") == 0)
+        boot(argv + 2);
     if (argc == 6) {
         const dpi_ckks_spec one = {.log_n = atoi(argv[1]),
                                    .first_bits = 49,

@@ -1,10 +1,12 @@
 if SERVE
 TEST_FHE = libcheck.la libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear
+UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear %D%/t-boot %D%/t-diagonals
 %C%_t_embed_LDADD = $(TEST_FHE)
 %C%_t_ckks_LDADD = $(TEST_FHE)
 %C%_t_ckks_context_LDADD = $(TEST_FHE)
 %C%_t_ckks_memory_LDADD = $(TEST_FHE)
 %C%_t_ckks_memory_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_linear_LDADD = $(TEST_FHE)
+%C%_t_boot_LDADD = $(TEST_FHE)
+%C%_t_diagonals_LDADD = $(TEST_FHE)
 endif

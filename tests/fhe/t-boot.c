@@ -1,0 +1,292 @@
+/* Bootstrapping: what comes out at the top is what went in at the bottom, within the bound that it
+ * carries and to 15 bits and more; in a toy ring, and with BOOTS=n in the environment n times.
+ * BOOT_LOG_N=16 does the same at a secure degree, which takes 9 gigabytes and a minute; BOOT_BITS
+ * are those of scales. */
+#define _XOPEN_SOURCE 700
+#include "fhe/boot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
+
+enum { MOST = 1 << 15 };
+
+typedef struct scene {
+    dpi_ckks *c;
+    dpi_ckks_room *room;
+    dpi_ckks_secret *secret;
+    dpi_ckks_switch *square;
+    dpi_ckks_boot *boot;
+    dpi_ckks_boot_keys *keys;
+    dpi_ckks_cipher x, y;
+    dpi_rlwe_stream random;
+    size_t places, stages;
+    double of[MOST], re[MOST], im[MOST];
+} scene;
+
+static uint64_t seed = 1;
+
+static size_t number(const char *name, size_t usual)
+{
+    const char *text = getenv(name);
+    return text != NULL ? strtoul(text, NULL, 10) : usual;
+}
+
+static void begin(scene *s, int log_n, size_t usable, size_t stages)
+{
+    const unsigned char key[DPI_RLWE_SEED] = {3};
+    dpi_ckks_boot_spec spec;
+    dp_error err = {0};
+    memset(s, 0, sizeof *s);
+    s->stages = stages;
+    assert_ok(dpi_ckks_boot_choose(log_n, usable, (int)number("BOOT_BITS", 40), stages, log_n < 16,
+                                   &spec, &err),
+              err.text);
+    dpi_rlwe_start(&s->random, key, "a test of bootstrapping");
+    assert_ok(dpi_ckks_new_above(&spec.below, &spec.above, &s->c, &err), err.text);
+    assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
+    assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
+    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
+              err.text);
+    assert_ok(dpi_ckks_boot_new(s->c, 1, s->room, &s->boot, &err), err.text);
+    assert_ok(dpi_ckks_boot_keys_new(s->boot, s->secret, &s->random, &s->keys, &err), err.text);
+    const size_t top = spec.below.depth + spec.above.squares + spec.above.plains;
+    assert_ok(dpi_ckks_cipher_new(s->c, top, &s->x, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->c, top, &s->y, &err), err.text);
+    s->places = dpi_ckks_n(s->c) / 2;
+}
+
+static void end(scene *s)
+{
+    dpi_ckks_cipher_free(&s->x);
+    dpi_ckks_cipher_free(&s->y);
+    dpi_ckks_boot_keys_free(s->keys);
+    dpi_ckks_boot_free(s->boot);
+    dpi_ckks_switch_free(s->square);
+    dpi_ckks_secret_free(s->secret);
+    dpi_ckks_room_free(s->room);
+    dpi_ckks_free(s->c);
+    dpi_rlwe_end(&s->random);
+}
+
+/* x = numbers of [-1, 1], both ends among them. */
+static void draw(scene *s, size_t level)
+{
+    dpi_ckks_plain p;
+    dp_error err = {0};
+    for (size_t i = 0; i < s->places; i++)
+        s->of[i] = i < 2 ? 1 - 2 * (double)i : next_number(&seed);
+    assert_ok(dpi_ckks_plain_new(s->c, level, &p, &err), err.text);
+    assert_ok(dpi_ckks_encode(s->c, level, 0, s->places, s->of, NULL, s->room, &p, &err), err.text);
+    dpi_ckks_encrypt(s->secret, &p, &s->random, s->room, &s->x);
+    dpi_ckks_plain_free(&p);
+}
+
+static void decrypt(scene *s, const dpi_ckks_cipher *x)
+{
+    dpi_ckks_plain p;
+    dp_error err = {0};
+    assert_ok(dpi_ckks_plain_new(s->c, x->level, &p, &err), err.text);
+    dpi_ckks_decrypt(s->secret, x, &p);
+    dpi_ckks_decode(s->c, &p, s->places, s->room, s->re, s->im);
+    dpi_ckks_plain_free(&p);
+}
+
+/* The largest error, and the mean of magnitudes. */
+static double off(scene *s, const dpi_ckks_cipher *x, double *mean)
+{
+    double most = 0, sum = 0;
+    decrypt(s, x);
+    for (size_t i = 0; i < s->places; i++) {
+        const double e = fabs(s->re[i] - s->of[i]);
+        most = fmax(most, e);
+        sum += e;
+        assert_true(fabs(s->im[i]) <= dpi_ckks_error(x));
+    }
+    *mean = sum / (double)s->places;
+    return most;
+}
+
+static void boot(scene *s)
+{
+    dp_error err = {0};
+    assert_ok(dpi_ckks_boot_apply(s->boot, s->keys, &s->x, s->square, s->room, &s->y, &err),
+              err.text);
+    assert_int_equal(s->y.level, dpi_ckks_depth(s->c));
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void numbers_come_back_at_the_top(void **state)
+{
+    const size_t boots = number("BOOTS", 3);
+    const int log_n = (int)number("BOOT_LOG_N", 11);
+    const double least = log_n < 15 ? 0x1p-15 : 0x1p-14; /* errors grow with the degree */
+    static scene s;
+    double worst = 0, means = 0, took = 0, mean;
+    (void)state;
+    begin(&s, log_n, log_n < 16 ? 2 : 9, log_n < 16 ? 2 : 3);
+    for (size_t k = 0; k < boots; k++) {
+        draw(&s, s.stages + k % 2);
+        const double from = seconds();
+        boot(&s);
+        took += seconds() - from;
+        const double most = off(&s, &s.y, &mean);
+        worst = fmax(worst, most);
+        means += mean / (double)boots;
+        if (!(most < least) || !(most <= dpi_ckks_error(&s.y)))
+            fail_msg("bootstrap %zu is off by 2^%.1f, bound 2^%.1f", k, log2(most),
+                     log2(dpi_ckks_error(&s.y)));
+    }
+    print_message("# 2^%d, log QP %.0f: %zu bootstraps, %.3f s each, off by 2^%.2f in the mean and "
+                  "2^%.2f at the most, bound 2^%.2f; sine 2^%.1f, bend 2^%.1f, keys %.0f MB, "
+                  "failure 2^%.1f\n",
+                  log_n, dpi_ckks_bits(s.c), boots, took / (double)boots, log2(means), log2(worst),
+                  log2(dpi_ckks_error(&s.y)), log2(dpi_ckks_boot_sine(s.boot)),
+                  log2(dpi_ckks_boot_bend(s.boot)), (double)dpi_ckks_boot_keys_size(s.keys) / 1e6,
+                  dpi_ckks_boot_failure(s.boot));
+    end(&s);
+}
+
+/* Each bootstrap adds its error, and no more: twenty are within twenty times the largest of one,
+ * and imaginary parts do not grow. */
+static void twenty_in_a_row_do_not_drift(void **state)
+{
+    enum { ROW = 20 };
+    static scene s;
+    double mean, first = 0, most = 0;
+    (void)state;
+    begin(&s, 10, 1, 2);
+    draw(&s, s.stages);
+    for (size_t k = 0; k < ROW; k++) {
+        s.x.size = 1; /* as is known here: the bound grows by what one may be off by */
+        boot(&s);
+        most = off(&s, &s.y, &mean);
+        first = k == 0 ? most : first;
+        dpi_ckks_cipher kept = s.x;
+        s.x = s.y;
+        s.y = kept;
+        for (size_t i = 0; i < s.places; i++)
+            assert_true(fabs(s.im[i]) < 0x1p-15);
+    }
+    print_message("# off by 2^%.2f, and after %d by 2^%.2f\n", log2(first), ROW, log2(most));
+    assert_true(most < ROW * first && most <= dpi_ckks_error(&s.x));
+    end(&s);
+}
+
+/* Multiples of q_0 are sums of 33 uniform numbers, of variance 33 / 12, and a rounding. */
+static void multiples_are_as_the_sparse_secret_has_them(void **state)
+{
+    static scene s;
+    static double re[MOST], im[MOST];
+    dp_error err = {0};
+    double squares = 0, most = 0, n = 0;
+    (void)state;
+    begin(&s, 11, 1, 2);
+    for (int k = 0; k < 8; k++) {
+        draw(&s, s.stages);
+        assert_ok(dpi_ckks_boot_raise(s.boot, s.keys, &s.x, s.room, &s.y, &err), err.text);
+        decrypt(&s, &s.y);
+        dpi_embedding *e;
+        assert_ok(dpi_embedding_new(dpi_ckks_n(s.c), &e, &err), err.text);
+        memcpy(re, s.re, s.places * sizeof *re);
+        memcpy(im, s.im, s.places * sizeof *im);
+        dpi_embedding_inverse(e, s.places, re, im);
+        dpi_embedding_free(e);
+        for (size_t i = 0; i < 2 * s.places; i++) {
+            const double v = (i < s.places ? re[i] : im[i - s.places]) * s.y.scale * 0x1p-50;
+            squares += v * v;
+            most = fmax(most, fabs(v));
+            assert_true(fabs(v - nearbyint(v)) < 1.01 * dpi_ckks_scale(s.c, 0) * 0x1p-50);
+        }
+        n += 2 * (double)s.places;
+    }
+    print_message("# multiples of q_0: variance %.3f, at the most %.2f of %d\n", squares / n, most,
+                  (int)DPI_CKKS_BOOT_RANGE);
+    assert_close(squares / n, 33. / 12, .05, 0);
+    assert_true(most > 5 && most < DPI_CKKS_BOOT_RANGE);
+    assert_true(dpi_ckks_boot_failure(s.boot) < -138);
+    end(&s);
+}
+
+/* Of sines with three doublings on 16 multiples, and with two, by the degree in y. */
+static void the_sine_is_as_near_as_its_degree(void **state)
+{
+    static const struct {
+        size_t degree, doublings;
+        double bits;
+    } known[] = {{14, 3, 20}, {16, 3, 30}, {18, 3, 38}, {22, 2, 20}, {25, 2, 30}, {27, 2, 37}};
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const double got =
+            -log2(dpi_ckks_boot_sine_of(known[k].degree, known[k].doublings, DPI_CKKS_BOOT_RANGE));
+        print_message("# degree %zu, %zu doublings: 2^-%.1f\n", 2 * known[k].degree,
+                      known[k].doublings, got);
+        assert_true(got > known[k].bits);
+    }
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    static scene s;
+    dpi_ckks_boot_spec spec;
+    dpi_ckks_boot *b;
+    dp_error err = {0};
+    (void)state;
+    assert_fails(dpi_ckks_boot_choose(15, 2, 40, 3, false, &spec, &err), DP_EPRIVACY, &err,
+                 "does not fit degree 2^15");
+    assert_fails(dpi_ckks_boot_choose(16, 30, 40, 3, false, &spec, &err), DP_EPRIVACY, &err,
+                 "take fewer");
+    assert_ok(dpi_ckks_boot_choose(16, 9, 40, 3, false, &spec, &err), err.text);
+    begin(&s, 11, 1, 2);
+    assert_fails(dpi_ckks_boot_new(s.c, 100, s.room, &b, &err), DP_EDOMAIN, &err, "sixteenth");
+    assert_fails(dpi_ckks_boot_new(s.c, 0, s.room, &b, &err), DP_EDOMAIN, &err, "above 0");
+    end(&s);
+}
+
+static void boot_above_the_bound(void *of)
+{
+    scene *s = of;
+    s->x.size = 1.5;
+    boot(s);
+}
+
+static void boot_without_levels(void *of)
+{
+    scene *s = of;
+    draw(s, 1);
+    boot(s);
+}
+
+static void misuse_aborts(void **state)
+{
+    static scene s;
+    (void)state;
+    begin(&s, 10, 0, 2);
+    draw(&s, 2);
+    assert_aborts(boot_above_the_bound, &s);
+    assert_aborts(boot_without_levels, &s);
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_come_back_at_the_top),
+        cmocka_unit_test(twenty_in_a_row_do_not_drift),
+        cmocka_unit_test(multiples_are_as_the_sparse_secret_has_them),
+        cmocka_unit_test(the_sine_is_as_near_as_its_degree),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(misuse_aborts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
