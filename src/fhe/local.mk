@@ -8,5 +8,6 @@ libtacit_fhe_la_SOURCES = \
   %D%/diagonals.c %D%/diagonals.h \
   %D%/embed.c %D%/embed.h \
   %D%/linear.c %D%/linear.h \
-  %D%/polynomial.c %D%/polynomial.h
+  %D%/polynomial.c %D%/polynomial.h \
+  %D%/sign.c %D%/sign.h
 endif
