@@ -47,8 +47,9 @@ DP_MUST_CHECK dp_status dpi_ckks_boot_keys_new(const dpi_ckks_boot *b, const dpi
 void dpi_ckks_boot_keys_free(dpi_ckks_boot_keys *k);
 size_t dpi_ckks_boot_keys_size(const dpi_ckks_boot_keys *k); /* bytes of memory */
 
-/* x is at a level that has `stages` below it, its size at most `most` (else misuse); `to`, at level
- * dpi_ckks_depth, has room for all levels.  Imaginary parts are dropped.  DP_ENOMEM. */
+/* x is at a level that has `stages` below it, its size at most a thousandth beyond `most` (else
+ * misuse), so that what was bootstrapped may be again; `to`, at level dpi_ckks_depth, has room for
+ * all levels.  Imaginary parts are dropped.  DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_boot_apply(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *k,
                                             const dpi_ckks_cipher *x, const dpi_ckks_switch *square,
                                             dpi_ckks_room *room, dpi_ckks_cipher *to,

@@ -168,7 +168,6 @@ static void twenty_in_a_row_do_not_drift(void **state)
     begin(&s, 10, 1, 2);
     draw(&s, s.stages);
     for (size_t k = 0; k < ROW; k++) {
-        s.x.size = 1; /* as is known here: the bound grows by what one may be off by */
         boot(&s);
         most = off(&s, &s.y, &mean);
         first = k == 0 ? most : first;
