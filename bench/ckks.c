@@ -248,7 +248,7 @@ static void measure_boot(const dpi_ckks_boot_spec *spec, size_t stages)
                  stages, spec->below.special, dpi_ntt_best()->name);
     bench_number("log_qp", dpi_ckks_bits(s->c));
     bench_number("keys_seconds", keys);
-    bench_number("keys_megabytes", (double)dpi_ckks_boot_keys_size(l.keys) / 1e6);
+    bench_number("keys_megabytes", (double)dpi_ckks_boot_keys_memory(l.keys) / 1e6);
     bench_number("seconds", least);
     bench_number("bits", -log2(error_of(&l)));
     bench_end_line();

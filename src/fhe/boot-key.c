@@ -41,26 +41,34 @@ static size_t prime_of(const dpi_ckks *c, int k)
     return k == 0 ? 0 : c->levels;
 }
 
+void dpi_ckks_boot_expand(dpi_ckks_boot_keys *k)
+{
+    dpi_rlwe_stream uniform;
+    dpi_rlwe_start(&uniform, k->seed, "tacit ckks sparse a");
+    for (int j = 0; j < 2; j++)
+        dpi_rlwe_uniform(&uniform, &k->c->ntt[prime_of(k->c, j)]->m, k->c->n,
+                         k->a + (size_t)j * k->c->n);
+    dpi_rlwe_end(&uniform);
+}
+
 /* b = e - a sparse + p s modulo q_0 and p. */
 static dp_status make_down(dpi_ckks_boot_keys *k, const dpi_ckks_secret *s, const int8_t *sparse,
                            dpi_rlwe_stream *random, dp_error *err)
 {
     const dpi_ckks *c = k->c;
     const size_t n = c->n;
-    unsigned char seed[DPI_RLWE_SEED];
     int8_t *e = dpi_alloc(n, 1);
     uint64_t *row = dpi_alloc(n, sizeof *row);
     const bool good = e != NULL && row != NULL;
     if (good) {
-        dpi_rlwe_stream uniform;
-        dpi_rlwe_bytes(random, sizeof seed, seed);
+        dpi_rlwe_bytes(random, sizeof k->seed, k->seed);
         dpi_rlwe_errors(random, n, e);
-        dpi_rlwe_start(&uniform, seed, "tacit ckks sparse a");
+        dpi_ckks_boot_expand(k);
         for (int j = 0; j < 2; j++) {
             const size_t t = prime_of(c, j);
             const dpi_modulus *m = &c->ntt[t]->m;
-            uint64_t *b = k->b + (size_t)j * n, *a = k->a + (size_t)j * n;
-            dpi_rlwe_uniform(&uniform, m, n, a);
+            uint64_t *b = k->b + (size_t)j * n;
+            const uint64_t *a = k->a + (size_t)j * n;
             dpi_ckks_small(c, t, t + 1, e, b);
             dpi_ckks_small(c, t, t + 1, sparse, row);
             const uint64_t p = j == 0 ? dpi_ckks_reduce(c, 0, c->ntt[c->levels]->m.q) : 0;
@@ -70,7 +78,6 @@ static dp_status make_down(dpi_ckks_boot_keys *k, const dpi_ckks_secret *s, cons
                 b[i] = dpi_modulus_add(m, dpi_modulus_subtract(m, b[i], as), ps);
             }
         }
-        dpi_rlwe_end(&uniform);
     }
     wipe(e, n);
     wipe(row, n * sizeof *row);
@@ -97,42 +104,53 @@ static dp_status make_sparse(dpi_ckks_boot_keys *k, const dpi_ckks_secret *s,
     return status;
 }
 
-static dp_status make_turns(dpi_ckks_boot_keys *k, const dpi_ckks_boot *b, const dpi_ckks_secret *s,
+static dp_status make_turns(dpi_ckks_boot_keys *k, const dpi_ckks_secret *s,
                             dpi_rlwe_stream *random, dp_error *err)
 {
-    const size_t n = dpi_ckks_boot_turns(b, NULL);
     dp_status status = DP_OK;
-    k->steps = dpi_alloc(n, sizeof *k->steps);
-    k->key = dpi_alloc(n, sizeof *k->key);
-    if (k->steps == NULL || k->key == NULL)
-        return dpi_fail_nomem(err);
-    (void)dpi_ckks_boot_turns(b, k->steps);
-    k->turns = (dpi_ckks_turns){.steps = k->steps, .key = (const dpi_ckks_switch *const *)k->key};
-    for (size_t i = 0; i < n && status == DP_OK; i++) {
+    for (size_t i = 0; i < k->turns.n && status == DP_OK; i++)
         status =
             dpi_ckks_switch_new(s, dpi_ckks_rotation(k->c, k->steps[i]), random, &k->key[i], err);
-        k->turns.n += status == DP_OK;
-    }
     return status;
+}
+
+dp_status dpi_ckks_boot_keys_room(const dpi_ckks_boot *b, dpi_ckks_boot_keys **to, dp_error *err)
+{
+    const dpi_ckks *c = b->c;
+    const size_t n = dpi_ckks_boot_turns(b, NULL);
+    dpi_ckks_boot_keys *k = *to = dpi_alloc(1, sizeof *k);
+    if (k == NULL)
+        return dpi_fail_nomem(err);
+    *k = (dpi_ckks_boot_keys){.c = c,
+                              .b = dpi_alloc(2 * c->n, sizeof *k->b),
+                              .a = dpi_alloc(2 * c->n, sizeof *k->a),
+                              .steps = dpi_alloc(n, sizeof *k->steps),
+                              .key = dpi_alloc(n, sizeof *k->key)};
+    if (k->b == NULL || k->a == NULL || k->steps == NULL || k->key == NULL) {
+        dpi_ckks_boot_keys_free(k);
+        *to = NULL;
+        return dpi_fail_nomem(err);
+    }
+    memset(k->key, 0, n * sizeof *k->key);
+    (void)dpi_ckks_boot_turns(b, k->steps);
+    k->turns = (dpi_ckks_turns){n, k->steps, (const dpi_ckks_switch *const *)k->key};
+    return DP_OK;
 }
 
 dp_status dpi_ckks_boot_keys_new(const dpi_ckks_boot *b, const dpi_ckks_secret *s,
                                  dpi_rlwe_stream *random, dpi_ckks_boot_keys **to, dp_error *err)
 {
     const dpi_ckks *c = b->c;
-    dpi_ckks_boot_keys *k = *to = dpi_alloc(1, sizeof *k);
-    if (k == NULL)
-        return dpi_fail_nomem(err);
     dpi_ckks_must_be_of(c, s->c);
-    *k = (dpi_ckks_boot_keys){
-        .c = c, .b = dpi_alloc(2 * c->n, sizeof *k->b), .a = dpi_alloc(2 * c->n, sizeof *k->a)};
-    dp_status status = k->b != NULL && k->a != NULL ? DP_OK : dpi_fail_nomem(err);
-    if (status == DP_OK)
-        status = make_sparse(k, s, random, err);
+    dp_status status = dpi_ckks_boot_keys_room(b, to, err);
+    if (status != DP_OK)
+        return status;
+    dpi_ckks_boot_keys *k = *to;
+    status = make_sparse(k, s, random, err);
     if (status == DP_OK)
         status = dpi_ckks_switch_new(s, dpi_ckks_conjugation(c), random, &k->conjugate, err);
     if (status == DP_OK)
-        status = make_turns(k, b, s, random, err);
+        status = make_turns(k, s, random, err);
     if (status == DP_OK)
         return DP_OK;
     dpi_ckks_boot_keys_free(k);
@@ -155,7 +173,7 @@ void dpi_ckks_boot_keys_free(dpi_ckks_boot_keys *k)
     dpi_free(k);
 }
 
-size_t dpi_ckks_boot_keys_size(const dpi_ckks_boot_keys *k)
+size_t dpi_ckks_boot_keys_memory(const dpi_ckks_boot_keys *k)
 {
     const dpi_ckks *c = k->c;
     return ((k->turns.n + 2) * 2 * c->digits * c->primes + 4) * c->n * sizeof *k->b;

@@ -22,8 +22,9 @@ struct dpi_ckks_boot {
 
 struct dpi_ckks_boot_keys {
     const dpi_ckks *c;
-    uint64_t *b, *a;     /* [2][n] from the secret to the sparse one, modulo q_0 and p */
-    dpi_ckks_switch *up; /* and back, modulo Q P */
+    uint64_t *b, *a; /* [2][n] from the secret to the sparse one, modulo q_0 and p */
+    unsigned char seed[DPI_RLWE_SEED]; /* of a */
+    dpi_ckks_switch *up;               /* and back, modulo Q P */
     dpi_ckks_switch *conjugate;
     dpi_ckks_turns turns;
     int *steps;
@@ -33,6 +34,11 @@ struct dpi_ckks_boot_keys {
 /* Both transforms; `up` multiplies by `constant` too.  DP_ENOMEM, DP_EDOMAIN. */
 DP_MUST_CHECK dp_status dpi_ckks_boot_transforms(dpi_ckks_boot *b, double constant,
                                                  dpi_ckks_room *room, dp_error *err);
+
+/* Room for keys, of which none is there yet; a of its seed.  DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_ckks_boot_keys_room(const dpi_ckks_boot *b, dpi_ckks_boot_keys **k,
+                                                dp_error *err);
+void dpi_ckks_boot_expand(dpi_ckks_boot_keys *k);
 
 /* x at level 0, under the sparse secret, and the variance that this adds to coefficients. */
 void dpi_ckks_boot_make_sparse(const dpi_ckks_boot_keys *k, dpi_ckks_room *room,

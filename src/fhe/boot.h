@@ -45,7 +45,15 @@ DP_MUST_CHECK dp_status dpi_ckks_boot_keys_new(const dpi_ckks_boot *b, const dpi
                                                dpi_rlwe_stream *random, dpi_ckks_boot_keys **k,
                                                dp_error *err);
 void dpi_ckks_boot_keys_free(dpi_ckks_boot_keys *k);
-size_t dpi_ckks_boot_keys_size(const dpi_ckks_boot_keys *k); /* bytes of memory */
+size_t dpi_ckks_boot_keys_memory(const dpi_ckks_boot_keys *k); /* bytes */
+
+/* All of them as bytes, for whoever has the same maps.  DP_EPEER another length, or bytes that are
+ * no residues; DP_ENOMEM. */
+size_t dpi_ckks_boot_keys_size(const dpi_ckks_boot *b);
+void dpi_ckks_boot_keys_write(const dpi_ckks_boot_keys *k, unsigned char *to);
+DP_MUST_CHECK dp_status dpi_ckks_boot_keys_read(const dpi_ckks_boot *b, size_t n_bytes,
+                                                const unsigned char *from, dpi_ckks_boot_keys **k,
+                                                dp_error *err);
 
 /* x is at a level that has `stages` below it, its size at most a thousandth beyond `most` (else
  * misuse), so that what was bootstrapped may be again; `to`, at level dpi_ckks_depth, has room for

@@ -152,7 +152,7 @@ static void numbers_come_back_at_the_top(void **state)
                   "failure 2^%.1f\n",
                   log_n, dpi_ckks_bits(s.c), boots, took / (double)boots, log2(means), log2(worst),
                   log2(dpi_ckks_error(&s.y)), log2(dpi_ckks_boot_sine(s.boot)),
-                  log2(dpi_ckks_boot_bend(s.boot)), (double)dpi_ckks_boot_keys_size(s.keys) / 1e6,
+                  log2(dpi_ckks_boot_bend(s.boot)), (double)dpi_ckks_boot_keys_memory(s.keys) / 1e6,
                   dpi_ckks_boot_failure(s.boot));
     end(&s);
 }
@@ -252,6 +252,35 @@ static void what_does_not_fit_is_refused(void **state)
     end(&s);
 }
 
+/* Keys that were sent do what those that were made do. */
+static void keys_come_through_bytes(void **state)
+{
+    static scene s;
+    dpi_ckks_boot_keys *sent;
+    dp_error err = {0};
+    double mean;
+    (void)state;
+    begin(&s, 10, 0, 2);
+    const size_t n = dpi_ckks_boot_keys_size(s.boot);
+    unsigned char *bytes = malloc(n);
+    assert_non_null(bytes);
+    dpi_ckks_boot_keys_write(s.keys, bytes);
+    assert_fails(dpi_ckks_boot_keys_read(s.boot, n - 1, bytes, &sent, &err), DP_EPEER, &err,
+                 "were expected");
+    assert_ok(dpi_ckks_boot_keys_read(s.boot, n, bytes, &sent, &err), err.text);
+    dpi_ckks_boot_keys_free(s.keys);
+    s.keys = sent;
+    draw(&s, 2);
+    boot(&s);
+    assert_true(off(&s, &s.y, &mean) < 0x1p-15);
+    memset(bytes + DPI_RLWE_SEED, 0xff, 16); /* no residue of q_0 is as large */
+    assert_fails(dpi_ckks_boot_keys_read(s.boot, n, bytes, &sent, &err), DP_EPEER, &err,
+                 "not below their primes");
+    assert_null(sent);
+    free(bytes);
+    end(&s);
+}
+
 static void boot_above_the_bound(void *of)
 {
     scene *s = of;
@@ -285,6 +314,7 @@ int main(void)
         cmocka_unit_test(multiples_are_as_the_sparse_secret_has_them),
         cmocka_unit_test(the_sine_is_as_near_as_its_degree),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(keys_come_through_bytes),
         cmocka_unit_test(misuse_aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
