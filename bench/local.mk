@@ -105,7 +105,7 @@ endif
 # What an answer costs that the provider never sees; many queries at a time, what stages take, and on
 # how many cores.
 if SERVE
-serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
+serve_core = libtacit-serve-core.la libtacit-onnx.la libtacit-fhe.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 check_PROGRAMS += %D%/serve
 %C%_serve_SOURCES = %D%/serve.c %D%/serve-parties.c %D%/serve-parties.h %D%/far.c %D%/far.h \
@@ -139,7 +139,7 @@ check_PROGRAMS += %D%/serve-leakage
 %C%_serve_leakage_SOURCES = %D%/serve-leakage.c tests/serve/attack.c tests/serve/attack.h \
   $(bench_options) $(benchmark)
 %C%_serve_leakage_CPPFLAGS = $(AM_CPPFLAGS) $(GMP_CFLAGS) $(OPENSSL_CFLAGS)
-%C%_serve_leakage_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la \
+%C%_serve_leakage_LDADD = libtacit-serve-core.la libtacit-onnx.la libtacit-fhe.la libtacit-crypto.la \
   libtacit-share.la libtacit-wire.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 

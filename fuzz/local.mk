@@ -52,7 +52,7 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 if SERVE
 REPLAYERS += %D%/replay-ckks %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-letter %D%/replay-onnx \
   %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-request %D%/replay-shared %D%/replay-silo-plan
-fuzz_all_libs = libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
+fuzz_all_libs = libtacit-serve-core.la libtacit-onnx.la libtacit-fhe.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 %C%_replay_ckks_SOURCES = %D%/fuzz-ckks.c %D%/replay.c %D%/fuzz.h
 %C%_replay_ckks_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/ckks"'

@@ -49,6 +49,7 @@ static const option_word target_words[] = {
 };
 
 static const option_word protocol_words[] = {
+    {"ckks", DP_SERVE_CKKS, "the whole network under encryption; squares, sigmoid, tanh"},
     {"lattice", DP_SERVE_LATTICE, "numbers packed into polynomials: fast, many bytes"},
     {"paillier", DP_SERVE_PAILLIER, "one ciphertext a number: few bytes, slow"},
 };

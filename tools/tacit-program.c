@@ -58,7 +58,7 @@ static void show_costs(const dp_program *p, const settings *s)
     dp_error err = {DP_OK, ""};
     (void)printf("\nprotocol  mode     rounds    key bytes           up         down  encrypted"
                  "    products  decrypted\n");
-    for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_LATTICE; k++)
+    for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_CKKS; k++)
         if (find_cost(p, k, s, &mode, &c, &err))
             (void)printf("%-8s  %-7s  %6zu  %11llu  %11llu  %11llu  %9llu  %10llu  %9llu\n",
                          option_word_of("protocol", k), option_word_of("mode", (int)mode), c.rounds,
@@ -159,7 +159,7 @@ static dp_status show(const char *path, const settings *s, const dp_program *p, 
         show_stage(&j, dp_program_stage(p, k));
     json_end_list(&j);
     json_list(&j, "protocols");
-    for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_LATTICE; k++)
+    for (int k = DP_SERVE_PAILLIER; k <= DP_SERVE_CKKS; k++)
         tell_cost(&j, p, k, s);
     for (size_t n = 3; n <= 4; n++)
         tell_shared_cost(&j, p, n, s);

@@ -88,6 +88,10 @@ DP_API int dp_program_relu(dp_program *p, int in);
 DP_API int dp_program_sigmoid(dp_program *p, int in);
 DP_API int dp_program_tanh(dp_program *p, int in);
 
+/* Squares number by number, of numbers that a rounding shift has brought to activation_bits: what a
+ * network is made of that is computed under encryption alone. */
+DP_API int dp_program_square(dp_program *p, int in);
+
 /* Sums number by number. */
 DP_API int dp_program_add(dp_program *p, int a, int b);
 
@@ -110,7 +114,8 @@ DP_API void dp_program_answer(dp_program *p, dp_link link, size_t draws);
 
 typedef struct dp_scale_opts {
     int weight_bits;     /* of the largest weight of a stage, 2 ... 30; 0: 12 */
-    int activation_bits; /* of the bound of the input and of what a relu, sigmoid or tanh leaves,
+    int activation_bits; /* of the bound of the input and of what a relu, sigmoid or tanh leaves
+                          * and a square takes,
                           * 2 ... 30; 0: 16 */
     int most_bits;       /* of any number of any stage, without the sign, at most 62; 0: 62 */
 } dp_scale_opts;
@@ -134,6 +139,7 @@ DP_API dp_status dp_program_fix(dp_program *p, const dp_scale_opts *opts,
     X(DP_STAGE_SIGMOID, "sigmoid")                                                                 \
     X(DP_STAGE_TANH, "tanh")                                                                       \
     X(DP_STAGE_ADD, "add")                                                                         \
+    X(DP_STAGE_SQUARE, "square")                                                                   \
     X(DP_STAGE_ARGMAX, "argmax")
 
 typedef enum dp_stage_kind {
@@ -216,7 +222,7 @@ DP_API dp_status dp_program_run_exact(const dp_program *p, size_t n, const int64
 DP_API void dp_stage_run_exact(const dp_program *p, size_t k, const int64_t *a, const int64_t *b,
                                int64_t *y);
 
-/* The same of one number, for a relu, sigmoid or tanh. */
+/* The same of one number, for a relu, sigmoid, tanh or square. */
 DP_API int64_t dp_stage_element(const dp_program *p, size_t k, int64_t v);
 
 /* Answers of the integers y[outputs] of one record: mean[m] and, where draws > 1, sd[m] (nullable)

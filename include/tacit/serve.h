@@ -45,7 +45,11 @@ DP_API void dp_identity_free(dp_identity *identity);
 
 typedef enum dp_serve_protocol {
     DP_SERVE_PAILLIER = 0, /* one ciphertext a number: few bytes, much time */
-    DP_SERVE_LATTICE       /* numbers packed into polynomials: the other way round */
+    DP_SERVE_LATTICE,      /* numbers packed into polynomials: the other way round */
+    DP_SERVE_CKKS          /* the whole program under encryption, nearly: one round, and whoever
+                            * asks sees nothing but the answer.  Stages: dense, convolution, average
+                            * pool, square, and sigmoid and tanh by polynomials; DP_SERVE_LINEAR.
+                            * Experimental until reviewed by others */
 } dp_serve_protocol;
 
 /* What the client sees beside the answer.  DP_SERVE_LINEAR: nothing; for programs of one linear

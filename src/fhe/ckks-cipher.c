@@ -132,27 +132,74 @@ void dpi_ckks_encrypt(const dpi_ckks_secret *s, const dpi_ckks_plain *p, dpi_rlw
     add_rows(s->c, p->level, p->row, x->part[0]);
 }
 
-/* c0 = b v + e0 + m, c1 = a v + e1. */
-void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
-                             dpi_rlwe_stream *random, dpi_ckks_room *room, dpi_ckks_cipher *x)
+/* x += (b v + e0, a v + e1): 0, encrypted. */
+static void add_zero(const dpi_ckks_public *k, dpi_rlwe_stream *random, dpi_ckks_room *room,
+                     dpi_ckks_cipher *x)
 {
     const dpi_ckks *c = k->c;
-    const size_t last = p->level + 1;
+    const size_t last = x->level + 1;
     const uint64_t *const key[2] = {k->b, k->a};
     uint64_t *v = room->sum[0], *e = room->sum[1];
-    dpi_ckks_must_be_of(c, room->c);
-    begin(c, p, false, x);
     dpi_rlwe_ternary(random, c->n, room->small[0]);
     dpi_ckks_small(c, 0, last, room->small[0], v);
     for (int part = 0; part < 2; part++) {
         dpi_rlwe_errors(random, c->n, room->small[1]);
         dpi_ckks_small(c, 0, last, room->small[1], e);
-        memcpy(x->part[part], e, last * c->n * sizeof *e);
+        add_rows(c, x->level, e, x->part[part]);
         for (size_t t = 0; t < last; t++)
             c->ntt[t]->kernel->multiply_add(c->ntt[t], key[part] + t * c->n, v + t * c->n,
                                             x->part[part] + t * c->n);
     }
-    add_rows(c, p->level, p->row, x->part[0]);
+}
+
+void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
+                             dpi_rlwe_stream *random, dpi_ckks_room *room, dpi_ckks_cipher *x)
+{
+    const dpi_ckks *c = k->c;
+    const size_t all = (p->level + 1) * c->n * sizeof(uint64_t);
+    dpi_ckks_must_be_of(c, room->c);
+    begin(c, p, false, x);
+    memcpy(x->part[0], p->row, all);
+    memset(x->part[1], 0, all);
+    add_zero(k, random, room, x);
+}
+
+/* ---- renewal ---- */
+
+static double flood_spread(const dpi_ckks *c, int bits, double scale)
+{
+    return dpi_ckks_spread(c, exp2(2 * bits) / 12, scale);
+}
+
+int dpi_ckks_flood_bits(const dpi_ckks *c, size_t level, double spread)
+{
+    int bits = 0;
+    while (bits < DPI_CKKS_FLOOD && flood_spread(c, bits + 1, c->scale[level]) <= spread)
+        bits++;
+    return bits;
+}
+
+void dpi_ckks_renew(const dpi_ckks_public *k, int bits, dpi_rlwe_stream *random,
+                    dpi_ckks_room *room, dpi_ckks_cipher *x)
+{
+    const dpi_ckks *c = k->c;
+    dpi_ckks_must_be_of(c, room->c);
+    if (bits < 0 || bits > DPI_CKKS_FLOOD)
+        dpi_misuse(__func__, "floods have 0 to DPI_CKKS_FLOOD bits");
+    add_zero(k, random, room, x);
+    x->noise += dpi_ckks_fresh(c, false, 0, x->scale);
+    x->seeded = false;
+    if (bits == 0)
+        return;
+    dpi_rlwe_wide(random, bits, c->n, room->whole);
+    for (size_t t = 0; t <= x->level; t++) {
+        uint64_t *row = room->sum[0] + t * c->n;
+        for (size_t i = 0; i < c->n; i++)
+            row[i] = dpi_ckks_residue(c, t, room->whole[i]);
+        dpi_ntt_forward(c->ntt[t], row);
+    }
+    add_rows(c, x->level, room->sum[0], x->part[0]);
+    x->noise += flood_spread(c, bits, x->scale);
 }
 
 void dpi_ckks_decrypt(const dpi_ckks_secret *s, const dpi_ckks_cipher *x, dpi_ckks_plain *p)

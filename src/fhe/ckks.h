@@ -150,6 +150,17 @@ void dpi_ckks_encrypt(const dpi_ckks_secret *s, const dpi_ckks_plain *p, dpi_rlw
 void dpi_ckks_encrypt_public(const dpi_ckks_public *k, const dpi_ckks_plain *p,
                              dpi_rlwe_stream *random, dpi_ckks_room *room, dpi_ckks_cipher *x);
 
+/* x for whoever has the key, who is to learn what it holds and not how that was computed: an
+ * encryption of 0 is added, and to each coefficient a uniform number of so many bits, 0 ...
+ * DPI_CKKS_FLOOD.  Sums of errors below 2^b are hidden by floods of `bits` but for a statistical
+ * distance of n 2^(b - bits). */
+enum { DPI_CKKS_FLOOD = 45 };
+void dpi_ckks_renew(const dpi_ckks_public *k, int bits, dpi_rlwe_stream *random,
+                    dpi_ckks_room *room, dpi_ckks_cipher *x);
+
+/* The most bits by which places' standard deviation grows by `spread` at the most. */
+int dpi_ckks_flood_bits(const dpi_ckks *c, size_t level, double spread);
+
 /* For the owner of the key alone: what is told of p to others tells of the key. */
 void dpi_ckks_decrypt(const dpi_ckks_secret *s, const dpi_ckks_cipher *x, dpi_ckks_plain *p);
 

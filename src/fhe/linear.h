@@ -6,18 +6,49 @@
  *
  *   y = s + rot_m'(s) + rot_2m'(s) + ...      (d / m' terms, by doubling)
  *
- * is M x, repeated with period m'.  Of k = g j + i, i < g, the e's are turned back by g j, so that
- * there are g - 1 rotations of x, m' / g - 1 of sums, and log2(d / m') of s.  One level. */
+ * is M x, repeated with period m'.  Of k = g j + i, i < g, the e's are turned back by g j, so that there
+ * are rotations of x by i, of sums by g j, and log2(d / m') of s.  One level.
+ *
+ * A map says the same of any places: the term (to, from, w) is w at place `to` of the diagonal from -
+ * to modulo d; sums are folded from m' on, or not at all where m' = d.  Diagonals without terms are
+ * left out, and g is what takes the least rotations. */
 #ifndef DPI_FHE_LINEAR_H
 #define DPI_FHE_LINEAR_H
 
 #include "fhe/ckks.h"
 
+typedef struct dpi_ckks_term {
+    uint32_t to, from;
+    double w;
+} dpi_ckks_term;
+
+typedef struct dpi_ckks_map {
+    size_t places, made; /* d and m', powers of two, m' <= d */
+    size_t n;
+    dpi_ckks_term *term; /* [n] no two of the same places */
+} dpi_ckks_map;
+
+/* The map of w[rows][columns], NULL: ones, column j of which is read at place from[j] < places, NULL:
+ * j; folded.  To be freed by dpi_ckks_map_free.  DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_ckks_map_of(size_t rows, size_t columns, const double *w,
+                                        const uint32_t *from, size_t places, dpi_ckks_map *map,
+                                        dp_error *err);
+void dpi_ckks_map_free(dpi_ckks_map *map);
+
+/* Steps of the rotations that a map needs, whatever its weights are, each once: steps [*n], NULL to
+ * count them.  DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_ckks_map_turns(const dpi_ckks_map *map, size_t *n, int *steps,
+                                           dp_error *err);
+
 typedef struct dpi_ckks_matrix dpi_ckks_matrix;
 
-/* w[rows][columns] for vectors at that level, above 0, encoded.  Rows and columns are at most n /
- * 2. Diagonals of zeros alone are left out.  DP_EDOMAIN a weight is no number or too large;
- * DP_ENOMEM. */
+/* A map for vectors at that level, above 0, encoded; places at most n / 2.  DP_EDOMAIN a weight is no
+ * number or too large; DP_ENOMEM. */
+DP_MUST_CHECK dp_status dpi_ckks_matrix_map(const dpi_ckks *c, const dpi_ckks_map *map,
+                                            size_t level, dpi_ckks_room *room,
+                                            dpi_ckks_matrix **matrix, dp_error *err);
+
+/* The same of w[rows][columns], both at most n / 2; zeros are no terms. */
 DP_MUST_CHECK dp_status dpi_ckks_matrix_new(const dpi_ckks *c, size_t rows, size_t columns,
                                             const double *w, size_t level, dpi_ckks_room *room,
                                             dpi_ckks_matrix **matrix, dp_error *err);

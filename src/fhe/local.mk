@@ -1,6 +1,7 @@
 # Computing on encrypted vectors of numbers.
 if SERVE
 noinst_LTLIBRARIES += libtacit-fhe.la
+libtacit_serve_convenience += libtacit-fhe.la
 libtacit_fhe_la_SOURCES = \
   %D%/boot-bytes.c %D%/boot-key.c %D%/boot-parts.h %D%/boot-transform.c %D%/boot.c %D%/boot.h \
   %D%/ckks-bytes.c %D%/ckks-cipher.c %D%/ckks-compute.c %D%/ckks-context.c %D%/ckks-key.c %D%/ckks-parts.h \

@@ -241,6 +241,11 @@ int dp_program_tanh(dp_program *p, int in)
     return add(p, DP_STAGE_TANH, in, -1);
 }
 
+int dp_program_square(dp_program *p, int in)
+{
+    return add(p, DP_STAGE_SQUARE, in, -1);
+}
+
 int dp_program_add(dp_program *p, int a, int b)
 {
     return add(p, DP_STAGE_ADD, a, b);

@@ -101,8 +101,9 @@ static bool set_scale(dp_program *p, dp_stage *s, const dp_scale_opts *opts)
         align_operands(p, s);
         break;
     case DP_STAGE_RELU:
+    case DP_STAGE_SQUARE:
         s->shift = a->bits > opts->activation_bits ? a->bits - opts->activation_bits : 0;
-        s->fraction = a->fraction - s->shift;
+        s->fraction = (a->fraction - s->shift) * (s->kind == DP_STAGE_SQUARE ? 2 : 1);
         break;
     case DP_STAGE_SIGMOID:
     case DP_STAGE_TANH:

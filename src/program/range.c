@@ -1,8 +1,8 @@
 /* What each number of a stage lies between, by exact integer arithmetic.
  *
- * A weight meets the end of an interval that its sign chooses.  Every other stage grows with each
- * number that it reads, so that its ends are what it makes of the ends, once it is known that no
- * sum of them can overflow. */
+ * A weight meets the end of an interval that its sign chooses.  Every other stage but a square
+ * grows with each number that it reads, so that its ends are what it makes of the ends, once it is
+ * known that no sum of them can overflow. */
 #include "program/program.h"
 
 /* *sum += w x; false when that leaves DPI_PROGRAM_MOST_BITS. */
@@ -78,10 +78,23 @@ static int most_bits(const dp_program *p, const dp_stage *s)
     int a = input_bits(p, s->in[0]) + s->lift[0], b = input_bits(p, s->in[1]) + s->lift[1];
     if (s->kind == DP_STAGE_ADD)
         return 1 + (a > b ? a : b);
+    if (s->kind == DP_STAGE_SQUARE)
+        return 2 * (a - s->shift + 1);
     if (s->kind == DP_STAGE_AVERAGE_POOL)
         return a + dpi_bits(s->weights[0]) +
                dpi_bits((int64_t)(s->window.size[0] * s->window.size[1]));
     return a;
+}
+
+/* Squares of two ends: the least is 0 where these are on two sides of it. */
+static void order_squares(size_t n, const int64_t *from, const int64_t *to, int64_t *low,
+                          int64_t *high)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int64_t a = low[i], b = high[i];
+        high[i] = a > b ? a : b;
+        low[i] = from[i] < 0 && to[i] > 0 ? 0 : a < b ? a : b;
+    }
 }
 
 bool dpi_program_range(const dp_program *p, size_t k, int64_t *low, int64_t *high)
@@ -101,5 +114,7 @@ bool dpi_program_range(const dp_program *p, size_t k, int64_t *low, int64_t *hig
     bool two = s->in[1] >= 0;
     dpi_stage_run(p, k, p->low[s->in[0]], two ? p->low[s->in[1]] : NULL, low);
     dpi_stage_run(p, k, p->high[s->in[0]], two ? p->high[s->in[1]] : NULL, high);
+    if (s->kind == DP_STAGE_SQUARE)
+        order_squares(s->size, p->low[s->in[0]], p->high[s->in[0]], low, high);
     return true;
 }

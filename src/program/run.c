@@ -54,6 +54,7 @@ static void run_real(const dp_stage *s, size_t n_in, const double *a, const doub
             y[i] = s->kind == DP_STAGE_RELU      ? fmax(a[i], 0)
                    : s->kind == DP_STAGE_SIGMOID ? 1 / (1 + exp(-a[i]))
                    : s->kind == DP_STAGE_TANH    ? tanh(a[i])
+                   : s->kind == DP_STAGE_SQUARE  ? a[i] * a[i]
                                                  : a[i] + b[i];
     }
 }
@@ -90,6 +91,8 @@ static int64_t exact_element(const dp_stage *s, int64_t a, int64_t b)
     switch (s->kind) {
     case DP_STAGE_RELU:
         return dpi_round_shift(a > 0 ? a : 0, s->shift);
+    case DP_STAGE_SQUARE:
+        return dpi_round_shift(a, s->shift) * dpi_round_shift(a, s->shift);
     case DP_STAGE_SIGMOID:
         return dpi_sigmoid_table(dpi_to_knots(a, s->shift));
     case DP_STAGE_TANH: /* 2 s(2x) - 1; the shift is one less than the sigmoid's */
@@ -127,8 +130,8 @@ void dpi_stage_run(const dp_program *p, size_t k, const int64_t *a, const int64_
 int64_t dp_stage_element(const dp_program *p, size_t k, int64_t v)
 {
     const dp_stage *s = dp_program_stage(p, k);
-    if (!p->fixed ||
-        (s->kind != DP_STAGE_RELU && s->kind != DP_STAGE_SIGMOID && s->kind != DP_STAGE_TANH))
+    if (!p->fixed || (s->kind != DP_STAGE_RELU && s->kind != DP_STAGE_SIGMOID &&
+                      s->kind != DP_STAGE_TANH && s->kind != DP_STAGE_SQUARE))
         dpi_misuse("dp_stage_element", "the stage is no function of single numbers");
     return exact_element(s, v, 0);
 }

@@ -226,7 +226,7 @@ static dp_status open_ask(dp_ask *ask, const dp_ask_opts *opts, dpi_mode mode, d
     if (status == DP_OK)
         status = check_hash(ask, opts, err);
     if (status == DP_OK)
-        status = dpi_serve_plan_make(ask->program, mode, &ask->plan, err);
+        status = dpi_serve_plan_of(ask->row, ask->program, mode, &ask->plan, err);
     if (status == DP_OK)
         status = ask->row->cost(&ask->plan, mode, &row, &ask->cost, err);
     if (status == DP_OK)

@@ -15,11 +15,11 @@ dp_status dp_serve_cost(const dp_program *p, dp_serve_protocol protocol, dp_serv
         dpi_serve_mode_of(mode) == DPI_N_MODES)
         return dpi_fail(err, DP_EINVAL, "there is no such protocol or mode");
     dp_status status = dpi_serve_check_key(key_bits, 0, err);
+    const dpi_serve_row *row = dpi_serve_rows[dpi_serve_protocol_of(protocol)];
     if (status == DP_OK)
-        status = dpi_serve_plan_make(p, dpi_serve_mode_of(mode), &plan, err);
+        status = dpi_serve_plan_of(row, p, dpi_serve_mode_of(mode), &plan, err);
     if (status == DP_OK)
-        status = dpi_serve_rows[dpi_serve_protocol_of(protocol)]->cost(
-            &plan, dpi_serve_mode_of(mode), &opts, &c, err);
+        status = row->cost(&plan, dpi_serve_mode_of(mode), &opts, &c, err);
     if (status != DP_OK)
         return status;
     *cost = (dp_query_cost){.rounds = dpi_serve_rounds(&plan),

@@ -358,6 +358,3 @@ const dpi_serve_row dpi_he2_lattice = {.protocol = DPI_PROTOCOL_HE2_LATTICE,
                                        .encrypt = dpi_lattice_encrypt,
                                        .decrypt = dpi_lattice_decrypt,
                                        .masked = &masked};
-
-const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS] = {
-    [DPI_PROTOCOL_HE2_PAILLIER] = &dpi_he2_paillier, [DPI_PROTOCOL_HE2_LATTICE] = &dpi_he2_lattice};

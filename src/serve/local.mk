@@ -16,6 +16,7 @@ libtacit_serve_core_la_SOURCES = \
   %D%/allot.c %D%/allot.h %D%/allot-even.c %D%/allot-pack.c \
   %D%/answer.c %D%/answer-stream.c \
   %D%/ask.c %D%/ask-many.c %D%/asking.h \
+  %D%/circuit.c %D%/circuit.h %D%/ckks.c %D%/ckks.h %D%/ckks-ask.c \
   %D%/cost.c \
   %D%/door.c %D%/door.h %D%/guests.c %D%/guests.h \
   %D%/he2-lattice-ask.c %D%/he2-lattice-common.c %D%/he2-lattice.c %D%/he2-lattice.h \

@@ -49,8 +49,8 @@ dp_status dpi_serve_map_make(const dp_program *p, size_t stage, dpi_serve_map *m
         .inputs = a->size, .outputs = s->size, .n_weights = s->n_weights, .weights = s->weights};
     map->bias = dpi_alloc(s->size, sizeof *map->bias);
     dp_status status = map->bias == NULL ? dpi_fail_nomem(err) : DP_OK;
-    for (size_t o = 0; status == DP_OK && s->n_bias > 0 && o < s->size; o++)
-        map->bias[o] = s->bias[o % s->n_bias];
+    for (size_t o = 0; status == DP_OK && o < s->size; o++)
+        map->bias[o] = s->bias != NULL ? s->bias[o % s->n_bias] : 0;
     if (status == DP_OK && s->kind != DP_STAGE_DENSE)
         status = make_windows(s, a->shape[2], map, err);
     if (status != DP_OK)

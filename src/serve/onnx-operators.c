@@ -23,6 +23,14 @@ static bool relu(dpi_onnx_node *n)
     return true;
 }
 
+/* A value by itself is a square. */
+static bool product(dpi_onnx_node *n)
+{
+    const bool same = dpi_onnx_has(n, 0) && n->in[0] == n->in[1] && n->in[0]->constant == NULL &&
+                      n->in[0]->stored == NULL;
+    return same ? element(n, dp_program_square) : dpi_onnx_product(n);
+}
+
 /* One that ends the network is left to whoever asks: it costs nothing there, and is exact. */
 static bool sigmoid(dpi_onnx_node *n)
 {
@@ -290,7 +298,7 @@ static const dpi_onnx_operator operators[] = {
     {"Identity", identity, 1, 1, ""},
     {"MatMul", dpi_onnx_matmul, 2, 2, ""},
     {"MaxPool", dpi_onnx_max_pool, 1, 1, POOL "storage_order "},
-    {"Mul", dpi_onnx_product, 2, 2, ""},
+    {"Mul", product, 2, 2, ""},
     {"Relu", relu, 1, 1, ""},
     {"Reshape", reshape, 2, 2, " allowzero "},
     {"Sigmoid", sigmoid, 1, 1, ""},

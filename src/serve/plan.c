@@ -15,7 +15,8 @@ static bool is_linear(dp_stage_kind kind)
 
 static bool is_elementwise(dp_stage_kind kind)
 {
-    return kind == DP_STAGE_RELU || kind == DP_STAGE_SIGMOID || kind == DP_STAGE_TANH;
+    return kind == DP_STAGE_RELU || kind == DP_STAGE_SIGMOID || kind == DP_STAGE_TANH ||
+           kind == DP_STAGE_SQUARE;
 }
 
 static dp_status refuse(const dp_program *p, size_t k, const char *why, dp_error *err)
@@ -68,8 +69,8 @@ static dp_status take_client_stages(dpi_serve_plan *plan, dpi_serve_layer *layer
             status = take_pool(p, k, layer, err);
         else if (!is_elementwise(kind) && kind != DP_STAGE_MAX_POOL)
             status = refuse(p, k,
-                            "on hidden numbers there are relu, sigmoid, tanh and maxima of "
-                            "windows",
+                            "on hidden numbers there are relu, sigmoid, tanh, squares and "
+                            "maxima of windows",
                             err);
     }
     return status;
@@ -150,6 +151,38 @@ dp_status dpi_serve_plan_make(const dp_program *p, dpi_mode mode, dpi_serve_plan
                         "random order, and needs consent",
                         plan->n_layers);
     return status;
+}
+
+dp_status dpi_serve_plan_whole(const dp_program *p, dpi_mode mode, dpi_serve_plan *plan,
+                               dp_error *err)
+{
+    size_t n = dp_program_stages(p), first = 1;
+    *plan = (dpi_serve_plan){.p = p, .before = 1, .n_layers = 1};
+    dp_status status = check_chain(p, err);
+    if (status == DP_OK && mode != DPI_MODE_LINEAR)
+        return dpi_fail(err, DP_EUNSUPPORTED,
+                        "what is computed under encryption to its end is served in mode linear: "
+                        "whoever asks sees the answer alone");
+    for (size_t k = 0; status == DP_OK && k < n; k++)
+        plan->most =
+            dp_program_stage(p, k)->size > plan->most ? dp_program_stage(p, k)->size : plan->most;
+    n -= dp_program_stage(p, n - 1)->kind == DP_STAGE_ARGMAX;
+    while (status == DP_OK && first < n && !is_linear(dp_program_stage(p, first)->kind))
+        first++;
+    if (status == DP_OK && first >= n)
+        return dpi_fail(err, DP_EUNSUPPORTED, "the program has no linear stage to be served");
+    if (status != DP_OK)
+        return status;
+    const dp_stage *last = dp_program_stage(p, n - 1);
+    plan->layer[0] = (dpi_serve_layer){.stage = first,
+                                       .first = n,
+                                       .last = dp_program_stages(p),
+                                       .inputs = dp_program_inputs(p),
+                                       .sent = last->size,
+                                       .left = last->size,
+                                       .group = 1,
+                                       .bits = last->bits};
+    return DP_OK;
 }
 
 /* ---- the client's stages ---- */

@@ -40,6 +40,12 @@ typedef struct dpi_serve_plan {
 dp_status dpi_serve_plan_make(const dp_program *p, dpi_mode mode, dpi_serve_plan *plan,
                               dp_error *err) DP_MUST_CHECK;
 
+/* The whole program as one layer of the provider's, but for an argmax at its end, which is the
+ * client's: layer[0].stage is the first linear one.  Mode linear, as whoever asks sees nothing but
+ * the answer.  DP_EUNSUPPORTED with the stage. */
+dp_status dpi_serve_plan_whole(const dp_program *p, dpi_mode mode, dpi_serve_plan *plan,
+                               dp_error *err) DP_MUST_CHECK;
+
 /* ---- the client's stages ---- */
 
 /* Stages first ... last - 1 on values[size of stage first - 1], in place; room[plan->most]. */

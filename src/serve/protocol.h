@@ -61,6 +61,7 @@ typedef struct dpi_serve_masked {
 
 typedef struct dpi_serve_row {
     dpi_protocol protocol;
+    bool whole; /* all of a program is one layer: dpi_serve_plan_whole */
 
     /* The same for both sides, of the plan alone; fails where the row cannot hold its numbers. */
     dp_status (*cost)(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
@@ -99,7 +100,11 @@ typedef struct dpi_serve_row {
 /* By dpi_protocol; NULL where this library has none. */
 extern const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS];
 
-extern const dpi_serve_row dpi_he2_paillier, dpi_he2_lattice;
+extern const dpi_serve_row dpi_he2_paillier, dpi_he2_lattice, dpi_ckks_row;
+
+/* The plan that a row is for. */
+dp_status dpi_serve_plan_of(const dpi_serve_row *row, const dp_program *p, dpi_mode mode,
+                            dpi_serve_plan *plan, dp_error *err) DP_MUST_CHECK;
 
 /* Work cut into `threads` equal parts: part(user, first, last) of 0 ... n - 1.  The first error. */
 typedef dp_status (*dpi_serve_part)(void *user, size_t first, size_t last, dp_error *err);

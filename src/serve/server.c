@@ -82,7 +82,7 @@ static dp_status prepare(dp_server *s, const dp_server_opts *o, dp_error *err)
     if (status == DP_OK)
         status = dp_program_hash(o->program, a->hash, err);
     if (status == DP_OK)
-        status = dpi_serve_plan_make(o->program, mode, &s->plan, err);
+        status = dpi_serve_plan_of(a->row, o->program, mode, &s->plan, err);
     for (size_t k = 0; status == DP_OK && k < s->plan.n_layers; k++)
         if (dp_program_stage(o->program, s->plan.layer[k].stage)->weights == NULL)
             status = dpi_fail(err, DP_ESTATE, "the sheet of a program has no weights to serve");

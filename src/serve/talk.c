@@ -6,6 +6,7 @@ dpi_protocol dpi_serve_protocol_of(dp_serve_protocol protocol)
 {
     return protocol == DP_SERVE_PAILLIER  ? DPI_PROTOCOL_HE2_PAILLIER
            : protocol == DP_SERVE_LATTICE ? DPI_PROTOCOL_HE2_LATTICE
+           : protocol == DP_SERVE_CKKS    ? DPI_PROTOCOL_CKKS
                                           : DPI_N_PROTOCOLS;
 }
 
@@ -69,4 +70,17 @@ dp_status dpi_serve_fail(const dpi_wire_session *wire, dp_status status, dp_erro
 {
     const dp_error *own = dpi_wire_error(wire);
     return dpi_fail(err, status, "%s", own->status != DP_OK ? own->text : dp_status_text(status));
+}
+
+/* ---- rows ---- */
+
+const dpi_serve_row *const dpi_serve_rows[DPI_N_PROTOCOLS] = {
+    [DPI_PROTOCOL_HE2_PAILLIER] = &dpi_he2_paillier,
+    [DPI_PROTOCOL_HE2_LATTICE] = &dpi_he2_lattice,
+    [DPI_PROTOCOL_CKKS] = &dpi_ckks_row};
+
+dp_status dpi_serve_plan_of(const dpi_serve_row *row, const dp_program *p, dpi_mode mode,
+                            dpi_serve_plan *plan, dp_error *err)
+{
+    return (row->whole ? dpi_serve_plan_whole : dpi_serve_plan_make)(p, mode, plan, err);
 }

@@ -145,7 +145,7 @@ static dp_status read_returns(policy_reading *r, char *value)
 
 static dp_status read_protocols(policy_reading *r, char *value)
 {
-    return read_set(r, value, protocols, "a protocol is he2-paillier, he2-lattice, hm3 or hm4",
+    return read_set(r, value, protocols, "a protocol is he2-paillier, he2-lattice, hm3, hm4 or ckks",
                     &r->policy.protocols);
 }
 

@@ -10,7 +10,7 @@
  *   top = K                        with returns = top
  *   epsilon = E                    with returns = noisy-scores: of one answer, and what one
  *   sensitivity = S                  record of the fitted data can change the scores by
- *   protocols = NAME ...           he2-paillier he2-lattice hm3 hm4
+ *   protocols = NAME ...           he2-paillier he2-lattice hm3 hm4 ckks
  *   modes = NAME ...               linear permute shared
  *   allow-activation-leak = yes    with mode permute, in which clients can learn the model */
 #ifndef DPI_WIRE_POLICY_H
@@ -25,7 +25,8 @@
     X(HE2_PAILLIER, "he2-paillier")                                                                \
     X(HE2_LATTICE, "he2-lattice")                                                                  \
     X(HM3, "hm3")                                                                                  \
-    X(HM4, "hm4")
+    X(HM4, "hm4")                                                                                  \
+    X(CKKS, "ckks")
 
 #define DPI_MODE_LIST(X)                                                                           \
     X(LINEAR, "linear")                                                                            \

@@ -83,7 +83,9 @@ static int add_stage(dp_program *p, uint64_t *state, int in)
     case 6:
         return dp_program_relu(p, in);
     case 7:
-        return below(state, 2) == 0 ? dp_program_sigmoid(p, in) : dp_program_tanh(p, in);
+        return below(state, 3) == 0   ? dp_program_sigmoid(p, in)
+               : below(state, 2) == 0 ? dp_program_tanh(p, in)
+                                      : dp_program_square(p, in);
     default:
         return add_sum(p, state, in);
     }
@@ -176,6 +178,8 @@ static int64_t number_of(const dp_stage *s, const int64_t *a, const int64_t *b, 
         return dense(s, a, i);
     case DP_STAGE_RELU:
         return shifted(a[i] > 0 ? (long double)a[i] : 0, s->shift);
+    case DP_STAGE_SQUARE:
+        return shifted((long double)a[i], s->shift) * shifted((long double)a[i], s->shift);
     case DP_STAGE_SIGMOID:
         return dpi_sigmoid_table(dpi_to_knots(a[i], s->shift));
     case DP_STAGE_TANH:

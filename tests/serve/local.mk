@@ -1,4 +1,4 @@
-TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
+TEST_SERVE = libcheck.la libtacit-serve-core.la libtacit-onnx.la libtacit-fhe.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 serve_scene = %D%/scene.c %D%/scene.h
 serve_flags = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) $(GMP_CFLAGS)
@@ -12,6 +12,9 @@ UNIT_TESTS += %D%/t-ask %D%/t-killed %D%/t-order %D%/t-serve %D%/t-server
 %C%_t_order_LDADD = $(TEST_SERVE)
 %C%_t_ask_CPPFLAGS = $(serve_flags)
 %C%_t_ask_LDADD = $(TEST_SERVE)
+UNIT_TESTS += %D%/t-circuit
+%C%_t_circuit_SOURCES = %D%/t-circuit.c $(serve_scene)
+%C%_t_circuit_LDADD = $(TEST_SERVE)
 %C%_t_serve_SOURCES = %D%/t-serve.c $(serve_scene)
 %C%_t_serve_CPPFLAGS = $(serve_flags)
 %C%_t_serve_LDADD = $(TEST_SERVE)

@@ -110,7 +110,7 @@ void write_policy(scene *s, unsigned queries, const char *rest)
     assert_non_null(file);
     (void)fprintf(file,
                   "client = %s client\nqueries = %u\nwindow = 3600\n"
-                  "protocols = he2-paillier he2-lattice\n%s",
+                  "protocols = he2-paillier he2-lattice ckks\n%s",
                   dp_identity_fingerprint(s->client), queries, rest);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(chmod(s->policy, 0600), 0);

@@ -93,7 +93,7 @@ static const struct {
     {"epsilon = 0x1p3", "number above 0"},
     {"epsilon = 0,5", "number above 0"},
     {"epsilon = 0.5 x", "number above 0"},
-    {"protocols = he2", "a protocol is he2-paillier, he2-lattice, hm3 or hm4: 'he2'"},
+    {"protocols = he2", "a protocol is he2-paillier, he2-lattice, hm3, hm4 or ckks: 'he2'"},
     {"protocols = hm3 hm3", "this stands here twice: 'hm3'"},
     {"modes = mask", "a mode is linear, permute or shared: 'mask'"},
     {"allow-activation-leak = no", "allowed by yes"},

@@ -1,0 +1,348 @@
+/* Whole programs under CKKS: answers are near, and what is none is turned away. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "serve/ckks.h"
+#include "tests/lib/numbers.h"
+#include "tests/serve/scene.h"
+
+enum { MOST = 1024, WEIGHT_BITS = 14 };
+
+/* ---- programs ---- */
+
+static dp_program *fixed(dp_program *p)
+{
+    const dp_scale_opts opts = {.weight_bits = WEIGHT_BITS, .activation_bits = 15};
+    dp_error err = {0};
+    assert_ok(dp_program_fix(p, &opts, &err), err.text);
+    return p;
+}
+
+static int dense(dp_program *p, uint64_t *numbers, int in, size_t columns, size_t rows)
+{
+    static double w[64 * MOST], b[64];
+    fill(numbers, rows * columns, w);
+    fill(numbers, rows, b);
+    for (size_t i = 0; i < rows * columns; i++)
+        w[i] /= sqrt((double)columns);
+    return dp_program_dense(p, in, rows, w, b);
+}
+
+static int convolve(dp_program *p, uint64_t *numbers, int in, const dp_window *window,
+                    size_t channels, size_t n_out)
+{
+    double w[512], b[16];
+    const size_t n = window->size[0] * window->size[1] * channels * n_out;
+    fill(numbers, n, w);
+    fill(numbers, n_out, b);
+    for (size_t i = 0; i < n; i++)
+        w[i] *= .4;
+    return dp_program_convolution(p, in, n_out, window, w, b);
+}
+
+static dp_program *regression_of(size_t columns, size_t rows)
+{
+    uint64_t numbers = 5;
+    dp_program *p = dp_program_new();
+    const int x = dp_program_input(p, columns, "x", -1, 1);
+    dense(p, &numbers, x, columns, rows);
+    return fixed(p);
+}
+
+static dp_program *squares(void)
+{
+    uint64_t numbers = 6;
+    dp_program *p = dp_program_new();
+    int x = dp_program_input(p, 100, "x", 0, 1);
+    x = dp_program_square(p, dense(p, &numbers, x, 100, 33));
+    dense(p, &numbers, x, 33, 3);
+    return fixed(p);
+}
+
+static dp_program *logistic_of(bool tangent)
+{
+    uint64_t numbers = 7;
+    dp_program *p = dp_program_new();
+    int x = dp_program_input(p, 20, "x", -.5, .5);
+    x = dense(p, &numbers, x, 20, 7);
+    x = tangent ? dp_program_tanh(p, x) : dp_program_sigmoid(p, x);
+    dense(p, &numbers, x, 7, 2);
+    return fixed(p);
+}
+
+/* Padding, strides, channels in planes and in gaps, and a square at the end. */
+static dp_program *images(size_t channels)
+{
+    uint64_t numbers = 8;
+    const dp_window padded = {.size = {3, 3}, .stride = {2, 2}, .padding = {1, 1}},
+                    whole = {.size = {2, 3}}, mean = {.size = {2, 2}, .stride = {2, 2}};
+    dp_program *p = dp_program_new();
+    int x = dp_program_image(p, 14, 15, channels, "x", 0, 1);
+    x = dp_program_square(p, convolve(p, &numbers, x, &padded, channels, 5));
+    x = dp_program_average_pool(p, x, &mean);
+    x = dp_program_square(p, convolve(p, &numbers, x, &whole, 5, 6));
+    x = dense(p, &numbers, x, 6 * 2 * 2, 4);
+    dp_program_square(p, x);
+    return fixed(p);
+}
+
+/* ---- both sides in one place ---- */
+
+typedef struct both {
+    dp_program *p;
+    dpi_serve_plan plan;
+    dpi_serve_cost cost;
+    void *compiled, *session, *client;
+    unsigned char *key, *up, *down;
+} both;
+
+static unsigned char *bytes(size_t n)
+{
+    unsigned char *to = dpi_alloc(n, 1);
+    assert_non_null(to);
+    return to;
+}
+
+static void open_both(dp_program *p, both *b)
+{
+    const dpi_serve_row *row = &dpi_ckks_row;
+    dp_error err = {0};
+    *b = (both){.p = p};
+    assert_ok(dpi_serve_plan_of(row, p, DPI_MODE_LINEAR, &b->plan, &err), err.text);
+    assert_ok(row->cost(&b->plan, DPI_MODE_LINEAR, NULL, &b->cost, &err), err.text);
+    assert_ok(row->compile(&b->plan, DPI_MODE_LINEAR, NULL, &b->compiled, &err), err.text);
+    assert_ok(row->client_new(&b->plan, DPI_MODE_LINEAR, NULL, &b->client, &err), err.text);
+    b->key = bytes(b->cost.key);
+    b->up = bytes(b->cost.up[0]);
+    b->down = bytes(b->cost.down[0]);
+    row->write_key(b->client, b->key);
+    assert_ok(row->open(b->compiled, b->key, &b->session, &err), err.text);
+}
+
+static void close_both(both *b)
+{
+    dpi_ckks_row.close(b->session);
+    dpi_ckks_row.client_free(b->client);
+    dpi_ckks_row.discard(b->compiled);
+    dpi_free(b->key);
+    dpi_free(b->up);
+    dpi_free(b->down);
+    dp_program_free(b->p);
+}
+
+static dp_status ask_both(both *b, const double *x, double *y, dp_error *err)
+{
+    int64_t v[MOST], w[MOST];
+    const size_t last = b->plan.layer[0].first - 1;
+    assert_ok(dp_program_encode(b->p, 1, x, v, err), err->text);
+    assert_ok(dpi_ckks_row.encrypt(b->client, 0, v, b->up, NULL, 1, err), err->text);
+    dp_status status = dpi_ckks_row.layer(b->session, 0, NULL, b->up, b->down, NULL, 1, err);
+    if (status == DP_OK)
+        status = dpi_ckks_row.decrypt(b->client, 0, b->down, w, NULL, 1, err);
+    for (size_t i = 0; i < b->plan.layer[0].sent; i++)
+        y[i] = ldexp((double)w[i], -dp_program_stage(b->p, last)->fraction);
+    return status;
+}
+
+static void draw(const dp_program *p, uint64_t *numbers, double *x)
+{
+    fill(numbers, dp_program_inputs(p), x);
+    for (size_t i = 0; i < dp_program_inputs(p); i++) {
+        const dp_program_number n = dp_program_number_at(p, i);
+        x[i] = n.low + (n.high - n.low) * (x[i] + 1) / 2;
+    }
+}
+
+static void is_near(dp_program *p, double within)
+{
+    both b;
+    double x[MOST], y[MOST], real[MOST];
+    uint64_t numbers = 11;
+    dp_error err = {0};
+    open_both(p, &b);
+    for (int k = 0; k < 2; k++) {
+        draw(p, &numbers, x);
+        assert_ok(ask_both(&b, x, y, &err), err.text);
+        assert_ok(dp_program_run(p, 1, x, real, &err), err.text);
+        for (size_t i = 0; i < dp_program_outputs(p); i++)
+            assert_close(y[i], real[i], 0, within);
+    }
+    close_both(&b);
+}
+
+static void regressions_are_near(void **state)
+{
+    (void)state;
+    is_near(regression_of(1, 1), 0x1p-10);
+    is_near(regression_of(37, 5), 0x1p-10);
+    is_near(regression_of(5, 37), 0x1p-10);
+}
+
+static void networks_are_near(void **state)
+{
+    (void)state;
+    is_near(squares(), 0x1p-9);
+    is_near(logistic_of(false), 0x1p-9);
+    is_near(logistic_of(true), 0x1p-9);
+}
+
+static void images_are_near(void **state)
+{
+    (void)state;
+    is_near(images(1), 0x1p-5);
+    is_near(images(3), 0x1p-4);
+}
+
+/* ---- layouts ---- */
+
+/* Of a convolution in planes there is a diagonal a pixel of its window and pair of planes at the
+ * most, and not one an output. */
+static void windows_take_few_diagonals(void **state)
+{
+    (void)state;
+    const dp_window window = {.size = {5, 5}};
+    double w[4 * 25];
+    uint64_t numbers = 3;
+    dpi_serve_plan plan;
+    dpi_circuit c;
+    dp_error err = {0};
+    dp_program *p = dp_program_new();
+    fill(&numbers, sizeof w / sizeof *w, w);
+    dp_program_convolution(p, dp_program_image(p, 28, 28, 1, "x", 0, 1), 4, &window, w, NULL);
+    fixed(p);
+    assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+    assert_ok(dpi_circuit_make(&plan, &c, &err), err.text);
+    assert_int_equal(c.diagonals, 25);
+    assert_true(c.n_turns < 25);
+    dpi_circuit_free(&c);
+    dp_program_free(p);
+}
+
+/* ---- what is turned away ---- */
+
+static void other_stages_are_refused(void **state)
+{
+    (void)state;
+    dpi_serve_plan plan;
+    dpi_circuit c;
+    dp_error err = {0};
+    dp_program *p = network();
+    assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+    assert_fails(dpi_circuit_make(&plan, &c, &err), DP_EUNSUPPORTED, &err, "with squares");
+    dpi_circuit_free(&c);
+    assert_fails(dpi_serve_plan_whole(p, DPI_MODE_PERMUTE, &plan, &err), DP_EUNSUPPORTED, &err,
+                 "mode linear");
+    dp_program_free(p);
+}
+
+static void far_sigmoids_are_refused(void **state)
+{
+    (void)state;
+    const double w = 1000;
+    dpi_serve_plan plan;
+    dpi_circuit c;
+    dp_error err = {0};
+    dp_program *p = dp_program_new();
+    dp_program_sigmoid(p, dp_program_dense(p, dp_program_input(p, 1, "x", -1, 1), 1, &w, NULL));
+    fixed(p);
+    assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+    assert_fails(dpi_circuit_make(&plan, &c, &err), DP_EUNSUPPORTED, &err, "can reach 1024");
+    dpi_circuit_free(&c);
+    dp_program_free(p);
+}
+
+static void bytes_that_are_none_are_told(void **state)
+{
+    (void)state;
+    both b;
+    void *session;
+    int64_t y[MOST];
+    dp_error err = {0};
+    open_both(regression_of(3, 2), &b);
+    memset(b.key, 255, b.cost.key);
+    assert_fails(dpi_ckks_row.open(b.compiled, b.key, &session, &err), DP_EPEER, &err, "residues");
+    assert_null(session);
+    memset(b.up, 255, b.cost.up[0]);
+    assert_fails(dpi_ckks_row.layer(b.session, 0, NULL, b.up, b.down, NULL, 1, &err), DP_EPEER,
+                 &err, "residues");
+    memset(b.down, 255, b.cost.down[0]);
+    assert_fails(dpi_ckks_row.decrypt(b.client, 0, b.down, y, NULL, 1, &err), DP_EPEER, &err,
+                 "residues");
+    memset(b.down, 0x55, b.cost.down[0]);
+    assert_fails(dpi_ckks_row.decrypt(b.client, 0, b.down, y, NULL, 1, &err), DP_EPEER, &err,
+                 "beyond");
+    assert_int_equal(y[0], 0);
+    close_both(&b);
+}
+
+/* The same ciphertext is answered anew: other bytes, and other errors. */
+static void answers_are_renewed(void **state)
+{
+    (void)state;
+    both b;
+    double x[MOST], y[2][MOST];
+    int64_t v[MOST];
+    uint64_t numbers = 13;
+    dp_error err = {0};
+    open_both(regression_of(3, 2), &b);
+    draw(b.p, &numbers, x);
+    assert_ok(ask_both(&b, x, y[0], &err), err.text);
+    unsigned char *before = bytes(b.cost.down[0]);
+    memcpy(before, b.down, b.cost.down[0]);
+    assert_ok(dpi_ckks_row.layer(b.session, 0, NULL, b.up, b.down, NULL, 1, &err), err.text);
+    assert_true(memcmp(before, b.down, b.cost.down[0]) != 0);
+    assert_ok(dpi_ckks_row.decrypt(b.client, 0, b.down, v, NULL, 1, &err), err.text);
+    y[1][0] = ldexp((double)v[0], -dp_program_stage(b.p, 1)->fraction);
+    assert_true(y[0][0] != y[1][0]); /* 2^-17 off, of steps of 2^-40 */
+    assert_close(y[0][0], y[1][0], 0, 0x1p-11);
+    dpi_free(before);
+    close_both(&b);
+}
+
+/* ---- over loopback ---- */
+
+static void a_server_answers(void **state)
+{
+    (void)state;
+    scene *s = new_scene();
+    dp_program *p = squares();
+    const dp_server_opts server = server_opts(s, p, DP_SERVE_CKKS, DP_SERVE_LINEAR);
+    double x[MOST], real[MOST], mean[MOST];
+    int64_t y[MOST];
+    uint64_t numbers = 17;
+    dp_ask *ask;
+    dp_error err = {0};
+    start(s, &server);
+    const dp_ask_opts opts = ask_opts(s, DP_SERVE_CKKS, DP_SERVE_LINEAR);
+    assert_ok(dp_ask_new(&opts, &ask, &err), err.text);
+    for (int k = 0; k < 2; k++) {
+        draw(p, &numbers, x);
+        assert_ok(dp_ask_query(ask, x, y, &err), err.text);
+        assert_ok(dp_program_run(p, 1, x, real, &err), err.text);
+        dp_program_decode(p, y, mean, NULL);
+        for (size_t i = 0; i < dp_program_outputs(p); i++)
+            assert_close(mean[i], real[i], 0, 0x1p-9);
+    }
+    assert_int_equal(dp_ask_counts(ask).rounds, 2); /* with the one that asks leave */
+    dp_ask_free(ask);
+    stop(s);
+    free_scene(s);
+    dp_program_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regressions_are_near),
+        cmocka_unit_test(networks_are_near),
+        cmocka_unit_test(images_are_near),
+        cmocka_unit_test(windows_take_few_diagonals),
+        cmocka_unit_test(other_stages_are_refused),
+        cmocka_unit_test(far_sigmoids_are_refused),
+        cmocka_unit_test(bytes_that_are_none_are_told),
+        cmocka_unit_test(answers_are_renewed),
+        cmocka_unit_test(a_server_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
