@@ -47,6 +47,7 @@ include tests/tools/local.mk
 if SERVE
 include tests/crypto/local.mk
 include tests/fhe/local.mk
+include tests/cluster/local.mk
 include tests/silo/local.mk
 include tests/wire/local.mk
 include tests/share/local.mk
