@@ -33,6 +33,16 @@ void dpi_rlwe_start(dpi_rlwe_stream *r, const unsigned char seed[DPI_RLWE_SEED],
     r->used = sizeof r->bytes;
 }
 
+dp_status dpi_rlwe_begin(dpi_rlwe_stream *r, const char *label, dp_error *err)
+{
+    unsigned char seed[DPI_RLWE_SEED];
+    dp_status status = dpi_rlwe_seed(seed, err);
+    if (status == DP_OK)
+        dpi_rlwe_start(r, seed, label);
+    sodium_memzero(seed, sizeof seed);
+    return status;
+}
+
 void dpi_rlwe_end(dpi_rlwe_stream *r)
 {
     sodium_memzero(r, sizeof *r);

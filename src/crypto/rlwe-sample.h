@@ -35,6 +35,9 @@ DP_MUST_CHECK dp_status dpi_rlwe_seed(unsigned char seed[DPI_RLWE_SEED], dp_erro
 void dpi_rlwe_start(dpi_rlwe_stream *r, const unsigned char seed[DPI_RLWE_SEED], const char *label);
 void dpi_rlwe_end(dpi_rlwe_stream *r);
 
+/* Begins one of a fresh seed that nobody keeps.  DP_EENTROPY. */
+DP_MUST_CHECK dp_status dpi_rlwe_begin(dpi_rlwe_stream *r, const char *label, dp_error *err);
+
 /* The next n bytes. */
 void dpi_rlwe_bytes(dpi_rlwe_stream *r, size_t n, unsigned char *out);
 

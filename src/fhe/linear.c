@@ -41,21 +41,21 @@ static size_t diagonal_of(const dpi_ckks_map *map, const dpi_ckks_term *t)
 
 /* Row i is at each place that is i modulo m': at the one of these from which the column is less than
  * m' away. */
-dp_status dpi_ckks_map_of(size_t rows, size_t columns, const double *w, const uint32_t *from,
-                          size_t places, dpi_ckks_map *map, dp_error *err)
+static dp_status map_of(size_t rows, size_t columns, const double *w, dpi_ckks_map *map,
+                        dp_error *err)
 {
-    const size_t made = power_of_two(rows);
+    const size_t made = power_of_two(rows), places = power_of_two(rows > columns ? rows : columns);
     *map = (dpi_ckks_map){
         .places = places, .made = made, .term = dpi_alloc(rows * columns, sizeof *map->term)};
     if (map->term == NULL)
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
-            const double v = w != NULL ? w[i * columns + j] : 1;
-            const size_t at = from != NULL ? from[j] : j, k = (at + places - i) % made;
+            const double v = w[i * columns + j];
+            const size_t k = (j + places - i) % made;
             if (v != 0)
                 map->term[map->n++] = (dpi_ckks_term){
-                    .to = (uint32_t)((at + places - k) % places), .from = (uint32_t)at, .w = v};
+                    .to = (uint32_t)((j + places - k) % places), .from = (uint32_t)j, .w = v};
         }
     return DP_OK;
 }
@@ -245,12 +245,11 @@ dp_status dpi_ckks_matrix_new(const dpi_ckks *c, size_t rows, size_t columns, co
                               size_t level, dpi_ckks_room *room, dpi_ckks_matrix **to,
                               dp_error *err)
 {
-    const size_t most = rows > columns ? rows : columns;
     dpi_ckks_map map;
     *to = NULL;
-    if (rows == 0 || columns == 0 || power_of_two(most) > c->n / 2)
+    if (rows == 0 || columns == 0 || rows > c->n / 2 || columns > c->n / 2)
         dpi_misuse(__func__, "a matrix has 1 to n / 2 rows and columns");
-    dp_status status = dpi_ckks_map_of(rows, columns, w, NULL, power_of_two(most), &map, err);
+    dp_status status = map_of(rows, columns, w, &map, err);
     if (status == DP_OK)
         status = dpi_ckks_matrix_map(c, &map, level, room, to, err);
     dpi_ckks_map_free(&map);

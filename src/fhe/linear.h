@@ -28,11 +28,7 @@ typedef struct dpi_ckks_map {
     dpi_ckks_term *term; /* [n] no two of the same places */
 } dpi_ckks_map;
 
-/* The map of w[rows][columns], NULL: ones, column j of which is read at place from[j] < places, NULL:
- * j; folded.  To be freed by dpi_ckks_map_free.  DP_ENOMEM. */
-DP_MUST_CHECK dp_status dpi_ckks_map_of(size_t rows, size_t columns, const double *w,
-                                        const uint32_t *from, size_t places, dpi_ckks_map *map,
-                                        dp_error *err);
+/* Frees its terms. */
 void dpi_ckks_map_free(dpi_ckks_map *map);
 
 /* Steps of the rotations that a map needs, whatever its weights are, each once: steps [*n], NULL to

@@ -82,7 +82,7 @@ void dpi_ckks_client_write_key(const void *client, unsigned char *to)
 static dp_status make(ckks_client *c, dp_error *err)
 {
     const dpi_ckks *f = c->circuit.c;
-    dp_status status = dpi_ckks_row_random(&c->random, "tacit serve ckks client", err);
+    dp_status status = dpi_rlwe_begin(&c->random, "tacit serve ckks client", err);
     c->random_on = status == DP_OK;
     if (status == DP_OK)
         status = dpi_ckks_secret_new(f, &c->random, &c->secret, err);

@@ -4,7 +4,6 @@
 #include "serve/ckks.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -15,16 +14,6 @@ enum { MOST_KEY = 1 << 30 /* bytes of a session's keys as they are sent */ };
 size_t dpi_ckks_row_key(const dpi_circuit *c)
 {
     return dpi_ckks_public_size(c->c) + (c->squares + c->n_turns) * dpi_ckks_switch_size(c->c);
-}
-
-dp_status dpi_ckks_row_random(dpi_rlwe_stream *random, const char *label, dp_error *err)
-{
-    unsigned char seed[DPI_RLWE_SEED];
-    dp_status status = dpi_rlwe_seed(seed, err);
-    if (status == DP_OK)
-        dpi_rlwe_start(random, seed, label);
-    sodium_memzero(seed, sizeof seed);
-    return status;
 }
 
 static dp_status row_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
@@ -209,7 +198,7 @@ static dp_status open_session(const void *compiled, const unsigned char *key, vo
     dp_status status = s->turn != NULL ? DP_OK : dpi_fail_nomem(err);
     if (status == DP_OK) {
         memset(s->turn, 0, (p->circuit.n_turns + 1) * sizeof(dpi_ckks_switch *));
-        status = dpi_ckks_row_random(&s->random, "tacit serve ckks provider", err);
+        status = dpi_rlwe_begin(&s->random, "tacit serve ckks provider", err);
         s->random_on = status == DP_OK;
     }
     if (status == DP_OK)

@@ -68,7 +68,7 @@ dp_status dpi_lattice_client_new(const dpi_serve_plan *plan, dpi_mode mode,
     if (status == DP_OK)
         status = dpi_lattice_common_make(plan, mode, &c->c, err);
     if (status == DP_OK)
-        status = dpi_lattice_random(&c->random, "tacit serve lattice client", err);
+        status = dpi_rlwe_begin(&c->random, "tacit serve lattice client", err);
     if (status == DP_OK)
         c->random_on = true;
     if (status == DP_OK)
@@ -107,7 +107,7 @@ static dp_status encrypt_some(void *user, size_t first, size_t last, dp_error *e
 {
     const asked_work *j = user;
     dpi_rlwe_stream random;
-    dp_status status = dpi_lattice_random(&random, "tacit serve lattice query", err);
+    dp_status status = dpi_rlwe_begin(&random, "tacit serve lattice query", err);
     if (status == DP_OK) {
         status = dpi_lattice_query_some(&j->c->c.layer[j->layer], j->c->secret, j->x, first, last,
                                         &random, j->up, err);

@@ -1,6 +1,4 @@
 /* The lattice's row: what both sides derive from the plan. */
-#include <sodium.h>
-
 #include "base/error.h"
 #include "serve/he2-lattice.h"
 
@@ -119,16 +117,6 @@ dp_status dpi_lattice_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_
         cost->decrypted += l->answers;
     }
     return DP_OK;
-}
-
-dp_status dpi_lattice_random(dpi_rlwe_stream *random, const char *label, dp_error *err)
-{
-    unsigned char seed[DPI_RLWE_SEED];
-    dp_status status = dpi_rlwe_seed(seed, err);
-    if (status == DP_OK)
-        dpi_rlwe_start(random, seed, label);
-    sodium_memzero(seed, sizeof seed);
-    return status;
 }
 
 void dpi_lattice_to_planes(size_t pixels, size_t channels, const int64_t *from, int64_t *to)

@@ -221,7 +221,7 @@ static dp_status answer_some(void *user, size_t first, size_t last, dp_error *er
 {
     const answer_work *j = user;
     dpi_rlwe_stream random;
-    dp_status status = dpi_lattice_random(&random, "tacit serve lattice answer", err);
+    dp_status status = dpi_rlwe_begin(&random, "tacit serve lattice answer", err);
     if (status == DP_OK) {
         status = dpi_lattice_answer_some(&j->ask, first, last, &random, j->down, err);
         dpi_rlwe_end(&random);
@@ -290,7 +290,7 @@ static dp_status prepare_less(lattice_session *s, size_t k, const dpi_serve_orde
                                         : dpi_masks_new(&c->c.plan, c->c.f->spec.plain_bits,
                                                         DPI_MASKS_PROVIDER, &s->masks, err);
     if (status == DP_OK)
-        status = dpi_lattice_random(&random, "tacit serve lattice masks", err);
+        status = dpi_rlwe_begin(&random, "tacit serve lattice masks", err);
     if (status != DP_OK)
         return status;
     dpi_masks_begin(s->masks, k, order, &random, less);

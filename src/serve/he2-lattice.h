@@ -24,9 +24,6 @@ dp_status dpi_lattice_check(const dpi_serve_plan *plan, dpi_mode mode, dp_error 
 dp_status dpi_lattice_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
                            dpi_serve_cost *cost, dp_error *err) DP_MUST_CHECK;
 
-dp_status dpi_lattice_random(dpi_rlwe_stream *random, const char *label,
-                             dp_error *err) DP_MUST_CHECK;
-
 /* Images in the order of crypto/lattice.h, to[c][pixel] = from[pixel][c], and back. */
 void dpi_lattice_to_planes(size_t pixels, size_t channels, const int64_t *from, int64_t *to);
 void dpi_lattice_from_planes(size_t pixels, size_t channels, const int64_t *from, int64_t *to);

@@ -219,6 +219,38 @@ static void windows_take_few_diagonals(void **state)
     dp_program_free(p);
 }
 
+/* Nor does what is computed follow from weights: zeros are diagonals as others are, and the sheet,
+ * which has no weights, says the same. */
+static void zeros_are_computed_with(void **state)
+{
+    (void)state;
+    double w[64] = {0};
+    dpi_serve_plan plan;
+    dpi_circuit c, of_sheet;
+    size_t n;
+    unsigned char *sheet;
+    dp_error err = {0};
+    dp_program *q, *p = dp_program_new();
+    w[0] = 1;
+    dp_program_dense(p, dp_program_input(p, 8, "x", 0, 1), 8, w, NULL);
+    fixed(p);
+    assert_ok(dp_program_sheet(p, &n, &sheet, &err), err.text);
+    assert_ok(dp_program_of_sheet(n, sheet, &q, &err), err.text);
+    assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+    assert_ok(dpi_circuit_make(&plan, &c, &err), err.text);
+    assert_ok(dpi_serve_plan_whole(q, DPI_MODE_LINEAR, &plan, &err), err.text);
+    assert_ok(dpi_circuit_make(&plan, &of_sheet, &err), err.text);
+    assert_int_equal(c.diagonals, 8);
+    assert_int_equal(of_sheet.diagonals, 8);
+    assert_int_equal(c.n_turns, of_sheet.n_turns);
+    assert_memory_equal(c.turns, of_sheet.turns, c.n_turns * sizeof *c.turns);
+    dpi_circuit_free(&c);
+    dpi_circuit_free(&of_sheet);
+    dp_program_sheet_free(sheet);
+    dp_program_free(p);
+    dp_program_free(q);
+}
+
 /* ---- what is turned away ---- */
 
 static void other_stages_are_refused(void **state)
@@ -334,15 +366,11 @@ static void a_server_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regressions_are_near),
-        cmocka_unit_test(networks_are_near),
-        cmocka_unit_test(images_are_near),
-        cmocka_unit_test(windows_take_few_diagonals),
-        cmocka_unit_test(other_stages_are_refused),
-        cmocka_unit_test(far_sigmoids_are_refused),
-        cmocka_unit_test(bytes_that_are_none_are_told),
-        cmocka_unit_test(answers_are_renewed),
-        cmocka_unit_test(a_server_answers),
+        cmocka_unit_test(regressions_are_near),     cmocka_unit_test(networks_are_near),
+        cmocka_unit_test(images_are_near),          cmocka_unit_test(windows_take_few_diagonals),
+        cmocka_unit_test(zeros_are_computed_with),  cmocka_unit_test(other_stages_are_refused),
+        cmocka_unit_test(far_sigmoids_are_refused), cmocka_unit_test(bytes_that_are_none_are_told),
+        cmocka_unit_test(answers_are_renewed),      cmocka_unit_test(a_server_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
