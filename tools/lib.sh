@@ -174,12 +174,16 @@ failing_logs()
         done
 }
 
-# failing_tests FOLDER: a line for each test that failed, and each test program that ended early.
+# failing_tests FOLDER: a line for each test that failed, with the few that say where, and each test
+# program that ended early.
 failing_tests()
 {
     { find "$1" -name '*.trs' -exec grep -lE '^:test-result: (FAIL|ERROR|XPASS)' {} + || true; } | sort |
         while read -r result; do
-            grep -hE '^(FAIL|ERROR|XPASS): ' "${result%.trs}.log" || echo "FAIL: ${result%.trs}"
+            awk '/^(FAIL|ERROR|XPASS): / { print; found = 1; more = 4; next }
+                /^#/ && more-- > 0 { print "    " $0; next }
+                { more = 0 }
+                END { exit !found }' "${result%.trs}.log" || echo "FAIL: ${result%.trs}"
         done
 }
 
