@@ -116,17 +116,23 @@ void dpi_plan_exchange(dpi_plan *p, uint32_t first, uint32_t n, const uint32_t *
 
 void dpi_plan_broadcast(dpi_plan *p, uint32_t value, uint32_t first, uint32_t n)
 {
+    if (p->copied) {
+        for (uint32_t i = 0; i < n; i++)
+            dpi_plan_send(p, value, first, first + i);
+        return;
+    }
     for (uint32_t have = 1; have < n; have *= 2)
         for (uint32_t i = 0; i < have && i + have < n; i++)
             dpi_plan_send(p, value, first + i, first + i + have);
 }
 
-uint32_t dpi_plan_sum(dpi_plan *p, uint32_t first, uint32_t n, uint32_t *values)
+uint32_t dpi_plan_sum(dpi_plan *p, uint32_t n, uint32_t *values)
 {
-    for (uint32_t apart = 1; apart < n; apart *= 2)
+    for (uint32_t apart = 1; apart < n && p->status == DP_OK; apart *= 2)
         for (uint32_t i = 0; i + apart < n; i += 2 * apart) {
             const uint32_t pair[] = {values[i], values[i + apart]};
-            values[i] = dpi_plan_do(p, (dpi_step){.op = DPI_OP_ADD, .card = first + i}, 2, pair);
+            values[i] = dpi_plan_do(
+                p, (dpi_step){.op = DPI_OP_ADD, .card = p->value[values[i]].home}, 2, pair);
         }
     return values[0];
 }

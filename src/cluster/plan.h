@@ -59,6 +59,7 @@ typedef struct dpi_plan {
     uint32_t *in;
     double *number; /* of COMBINE */
     uint32_t stage; /* of steps to come */
+    bool copied;    /* the network copies what is broadcast; set before any is */
     size_t room[4]; /* of step, value, in, number */
     dpi_arena arena;
     dp_status status; /* of the first failure; nothing is added after it */
@@ -82,11 +83,13 @@ void dpi_plan_send(dpi_plan *p, uint32_t value, uint32_t from, uint32_t to);
  * of neighbours that are 1, 2, ... apart, so that each card sends one and gets one at a time. */
 void dpi_plan_exchange(dpi_plan *p, uint32_t first, uint32_t n, const uint32_t *values);
 
-/* From card `first` to the others of n, by a tree of rounds. */
+/* From card `first`, and who has it of them, to the others of n: by a tree of rounds, or, where
+ * they are copied, by messages one behind another that count as one (simulate.h). */
 void dpi_plan_broadcast(dpi_plan *p, uint32_t value, uint32_t first, uint32_t n);
 
-/* The sum of values[n], value i on card first + i, by a tree to card `first`. */
-uint32_t dpi_plan_sum(dpi_plan *p, uint32_t first, uint32_t n, uint32_t *values);
+/* The sum of values[n], one or more, by a tree: pairs at the home of the first, to that of
+ * values[0]. */
+uint32_t dpi_plan_sum(dpi_plan *p, uint32_t n, uint32_t *values);
 
 /* Numbers for COMBINE: where they begin. */
 uint32_t dpi_plan_numbers(dpi_plan *p, size_t n, const double *a);

@@ -60,6 +60,35 @@ static double hop(double begin, double seconds, double *from, double *to)
     return begin + seconds;
 }
 
+/* How many steps from k on are one message, to several cards. */
+static size_t copies(const passage *m, size_t k)
+{
+    const dpi_step *s = m->p->step;
+    size_t n = 1;
+    if (m->costs->copying && m->costs->route == DPI_ROUTE_SWITCH)
+        while (k + n < m->p->n_steps && s[k + n].op == DPI_OP_MESSAGE && s[k + n].out == s[k].out &&
+               s[k + n].card == s[k].card)
+            n++;
+    return n;
+}
+
+/* One message to n cards, of steps s[n]. */
+static void copied(passage *m, size_t n, const dpi_step *s)
+{
+    const dpi_costs *c = m->costs;
+    const double wire = over(c->bytes * factor(c, s->level), c->bandwidth);
+    double begin = fmax(fmax(m->begun, *ready_at(m, s->out, s->card)), m->out[s->card]);
+    for (size_t k = 0; k < n; k++)
+        begin = fmax(begin, m->in[s[k].to]);
+    m->out[s->card] = begin + wire;
+    m->sent[s->card] += wire;
+    for (size_t k = 0; k < n; k++) {
+        m->in[s[k].to] = begin + wire;
+        m->got[s[k].to] += wire;
+        *ready_at(m, s->out, s[k].to) = begin + wire + c->latency;
+    }
+}
+
 static void message(passage *m, const dpi_step *s)
 {
     const dpi_costs *c = m->costs;
@@ -100,18 +129,21 @@ dp_status dpi_simulate(const dpi_plan *p, const dpi_costs *costs, dpi_times *tim
     if (m.ready == NULL)
         return dpi_fail_nomem(err);
     times->total = 0;
-    for (size_t k = 0; k < p->n_steps; k++) {
+    for (size_t k = 0, n = 1; k < p->n_steps; k += n) {
         const dpi_step *s = &p->step[k];
+        n = s->op == DPI_OP_MESSAGE ? copies(&m, k) : 1;
         if (costs->stagewise && s->stage != m.stage)
             m.begun = times->total;
         m.stage = s->stage;
-        if (s->op == DPI_OP_MESSAGE)
+        if (n > 1)
+            copied(&m, n, s);
+        else if (s->op == DPI_OP_MESSAGE)
             message(&m, s);
         else
             compute(&m, s);
-        const double end = end_of(&m, s);
-        times->total = fmax(times->total, end);
-        times->stage[s->stage % DPI_STAGES] = fmax(times->stage[s->stage % DPI_STAGES], end);
+        const double end = fmax(times->total, end_of(&m, s));
+        times->stage[s->stage % DPI_STAGES] += end - times->total;
+        times->total = end;
     }
     for (size_t i = 0; i < p->cards; i++)
         times->sending[i] = fmax(m.sent[i], m.got[i]);

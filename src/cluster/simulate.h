@@ -24,13 +24,15 @@ typedef struct dpi_costs {
     size_t per_host;
     double lane;    /* bytes a second between a card and its host */
     bool stagewise; /* no step begins before the stages before its own are over, on all cards */
+    bool copying;   /* the switch copies: messages of a value from a card that follow each other in
+                     * the plan go out of it once, when the ways to all are free */
 } dpi_costs;
 
 typedef struct dpi_times {
     double total;                   /* seconds */
     double busy[DPI_PLAN_CARDS];    /* each card's computing */
     double sending[DPI_PLAN_CARDS]; /* and what goes out of it and comes to it, the more */
-    double stage[DPI_STAGES];       /* when the last step of it, modulo DPI_STAGES, ended */
+    double stage[DPI_STAGES];       /* by how much steps of it, modulo DPI_STAGES, put the end off */
 } dpi_times;
 
 /* Seconds that a step computes. */

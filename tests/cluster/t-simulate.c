@@ -53,7 +53,7 @@ static void sums_take_rounds_of_a_tree(void **state)
         dpi_plan_begin(&p, cards);
         for (uint32_t i = 0; i < cards; i++)
             values[i] = dpi_plan_do(&p, (dpi_step){.op = DPI_OP_WORK, .card = i}, 0, NULL);
-        dpi_plan_sum(&p, 0, cards, values);
+        dpi_plan_sum(&p, cards, values);
         assert_int_equal(dpi_plan_messages(&p), cards - 1);
         const double tree = ceil(log2(cards)) * (.01 + .001 + .004), seconds = total(&p, &costs);
         assert_true(seconds <= tree * (1 + 1e-12)); /* less where a card has nobody to wait for */
@@ -72,6 +72,48 @@ static void a_card_gets_one_at_a_time(void **state)
     for (uint32_t i = 1; i < 4; i++)
         dpi_plan_send(&p, dpi_plan_do(&p, (dpi_step){.op = DPI_OP_WORK, .card = i}, 0, NULL), i, 0);
     assert_close(total(&p, &costs), .03, 1e-12, 0);
+}
+
+/* A switch that copies sends to all at once, and to one after another to those that are taken. */
+static void what_is_copied_goes_out_once(void **state)
+{
+    dpi_costs costs = {.bytes = 1e6, .bandwidth = 1e8, .latency = .001};
+    (void)state;
+    for (int copying = 0; copying < 2; copying++) {
+        dpi_plan p;
+        dpi_plan_begin(&p, 8);
+        p.copied = costs.copying = copying;
+        const uint32_t v = dpi_plan_do(&p, (dpi_step){.op = DPI_OP_WORK, .card = 1}, 0, NULL);
+        const uint32_t w = dpi_plan_do(&p, (dpi_step){.op = DPI_OP_WORK}, 0, NULL);
+        dpi_plan_send(&p, v, 1, 7);
+        dpi_plan_broadcast(&p, w, 0, 8);
+        assert_int_equal(dpi_plan_messages(&p), 8);
+        assert_close(total(&p, &costs), copying ? .021 : 3 * .011, 1e-12, 0);
+    }
+}
+
+/* Of two stages the second begins when the first is over, or when its own card is free. */
+static void stages_add_up_to_the_end(void **state)
+{
+    dpi_costs costs = {.bytes = 0};
+    (void)state;
+    for (int stagewise = 0; stagewise < 2; stagewise++) {
+        dpi_plan p;
+        dpi_times t;
+        dp_error err = {0};
+        dpi_plan_begin(&p, 2);
+        costs.stagewise = stagewise;
+        for (uint32_t k = 0; k < 4; k++) {
+            p.stage = k / 2;
+            dpi_plan_do(&p, (dpi_step){.op = DPI_OP_WORK, .card = k % 2, .seconds = k % 3}, 0,
+                        NULL);
+        }
+        assert_ok(dpi_simulate(&p, &costs, &t, &err), err.text);
+        assert_close(t.stage[0], 1, 0, 0);
+        assert_close(t.stage[1], stagewise ? 2 : 1, 0, 0);
+        assert_close(t.total, t.stage[0] + t.stage[1], 0, 0);
+        dpi_plan_free(&p);
+    }
 }
 
 /* Up, across and down, one behind the other; within a host not across. */
@@ -94,6 +136,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_and_their_messages_overlap),
                                        cmocka_unit_test(sums_take_rounds_of_a_tree),
                                        cmocka_unit_test(a_card_gets_one_at_a_time),
+                                       cmocka_unit_test(what_is_copied_goes_out_once),
+                                       cmocka_unit_test(stages_add_up_to_the_end),
                                        cmocka_unit_test(hosts_relay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
