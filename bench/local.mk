@@ -99,6 +99,9 @@ check_PROGRAMS += %D%/serve-accuracy
 check_PROGRAMS += %D%/serve-scale
 %C%_serve_scale_SOURCES = %D%/serve-scale.c $(served) $(bench_options) $(benchmark)
 %C%_serve_scale_LDADD = examples/images.$(OBJEXT) libtacit-serve.la libtacit.la -lm
+check_PROGRAMS += %D%/serve-ckks
+%C%_serve_ckks_SOURCES = %D%/serve-ckks.c %D%/served-squares.c $(served) $(bench_options) $(benchmark)
+%C%_serve_ckks_LDADD = examples/images.$(OBJEXT) $(serve_core)
 EXTRA_DIST += %D%/served.py
 endif
 

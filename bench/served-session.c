@@ -39,7 +39,7 @@ static void write_policy(const served_session *s)
         bench_stop(s->policy, "cannot be written");
     (void)fprintf(file,
                   "client = %s client\nqueries = 1000000\nwindow = 3600\nreturns = scores\n"
-                  "protocols = he2-paillier he2-lattice\nmodes = linear permute\n"
+                  "protocols = he2-paillier he2-lattice ckks\nmodes = linear permute\n"
                   "allow-activation-leak = yes\n",
                   dp_identity_fingerprint(s->client));
     if (fclose(file) != 0)

@@ -66,6 +66,23 @@ served_fit served_train(const served_model *m, const served_data *d, double epsi
 /* The program of a fit, before scales are chosen. */
 dp_program *served_lower(const served_fit *f, const served_data *d);
 
+/* A model that is computed to its end under encryption: squares, and a link that is a stage. */
+typedef struct served_square {
+    const char *name, *form;
+    dp_link link;
+    bool odd; /* whether a digit is odd, of images with a frame: served_widen's */
+    size_t epochs;
+    double step_size;
+    void (*build)(dp_plate rows);
+} served_square;
+const served_square *served_squares(size_t *n);
+
+/* The digits in frames, 32 x 32, and whether they are odd. */
+void served_widen(const served_data *d, served_data *wide);
+
+/* Trained with a fixed seed and lowered, before scales are chosen; `keep` as above. */
+dp_program *served_square_program(const served_square *q, const served_data *d, const char *keep);
+
 /* Of one record through parties whose shifts round by chance: how many units of its last place a
  * number of the answer may be off, and what such a unit stands for; how many numbers are shifted,
  * and how many of these are wrong altogether, at most, in the mean. */

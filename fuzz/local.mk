@@ -50,13 +50,19 @@ plan_sources = tools/plan.c tools/plan.h tools/mechanism.c tools/mechanism.h \
 %C%_replay_estimates_LDADD = -lm
 # Of private serving.
 if SERVE
-REPLAYERS += %D%/replay-ckks %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-letter %D%/replay-onnx \
+REPLAYERS += %D%/replay-circuit %D%/replay-ckks %D%/replay-ckks-row %D%/replay-frame %D%/replay-hello %D%/replay-identity %D%/replay-lattice %D%/replay-letter %D%/replay-onnx \
   %D%/replay-paillier %D%/replay-parties %D%/replay-policy %D%/replay-request %D%/replay-shared %D%/replay-silo-plan
 fuzz_all_libs = libtacit-serve-core.la libtacit-onnx.la libtacit-fhe.la libtacit-crypto.la libtacit-share.la libtacit-wire.la \
   libtacit-core.la libtacit-accountant.la $(TACIT_LIBS) $(SERVE_LIBS)
 %C%_replay_ckks_SOURCES = %D%/fuzz-ckks.c %D%/replay.c %D%/fuzz.h
 %C%_replay_ckks_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/ckks"'
 %C%_replay_ckks_LDADD = libtacit-fhe.la libtacit-crypto.la libtacit-base.la $(SODIUM_LIBS) $(GMP_LIBS) -lm
+%C%_replay_ckks_row_SOURCES = %D%/fuzz-ckks-row.c %D%/replay.c %D%/fuzz.h
+%C%_replay_ckks_row_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/ckks-row"'
+%C%_replay_ckks_row_LDADD = $(fuzz_all_libs)
+%C%_replay_circuit_SOURCES = %D%/fuzz-circuit.c %D%/replay.c %D%/fuzz.h
+%C%_replay_circuit_CPPFLAGS = $(AM_CPPFLAGS) -DCORPUS='"fuzz/corpus/circuit"'
+%C%_replay_circuit_LDADD = $(fuzz_all_libs)
 %C%_replay_frame_SOURCES = %D%/fuzz-frame.c %D%/replay.c %D%/fuzz.h
 %C%_replay_frame_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSSL_CFLAGS) -DCORPUS='"fuzz/corpus/frame"'
 %C%_replay_frame_LDADD = libtacit-wire.la libtacit-base.la $(OPENSSL_LIBS)
@@ -99,7 +105,7 @@ fuzz_serve_sources = $(libtacit_silo_la_SOURCES) $(libtacit_wire_la_SOURCES) $(l
 fuzz_serve_libs = $(SERVE_LIBS)
 fuzz_serve_flags = $(OPENSSL_CFLAGS) $(GMP_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ONNX_CFLAGS)
 else
-fuzz_without = ckks frame hello identity lattice letter onnx paillier parties policy request shared silo-plan
+fuzz_without = circuit ckks ckks-row frame hello identity lattice letter onnx paillier parties policy request shared silo-plan
 endif
 EXTRA_DIST += %D%/corpus
 

@@ -37,7 +37,7 @@ typedef struct dp_lower_opts {
  *   *p  [out] freed with dp_program_free; NULL on error
  * DP_ENAME no such column or value; DP_EINVAL a number has no bounds, which names it;
  * DP_EUNSUPPORTED a family that has no such argument, latents of records, or an operation that no
- * stage is made of (square of a column, say), with the reason; DP_ENOMEM. */
+ * stage is made of (logarithm of a column, say), with the reason; DP_ENOMEM. */
 DP_API dp_status dp_program_of_fit(const dp_fit *fit, const char *name, const dp_lower_opts *opts,
                                    dp_program **p, dp_error *err) DP_MUST_CHECK;
 

@@ -38,5 +38,6 @@ const dpi_lower_rule dpi_lower_rules[DPI_N_OPS] = {
     CUT(relu, RELU),
     CUT(logistic, SIGMOID),
     CUT(tanh, TANH),
+    CUT(square, SQUARE),
     CUT(pool_max, MAX_POOL),
 };

@@ -10,7 +10,7 @@
 enum {
     FEW_PLACES = 1 << 12,  /* that images are packed into where they can be */
     MOST_PLACES = 1 << 15, /* of any vector */
-    MOST_TERMS = 1 << 26,
+    MOST_TERMS = 1 << 24,  /* of a stage: the sheet may be anybody's */
     LEAST_SCALE = 33,
     MOST_SCALE = 40,
     ANSWER_BITS = 8,  /* of an answer that the first prime holds beyond the scale */
@@ -87,6 +87,8 @@ static bool lay_on_grid(const dp_stage *s, const dpi_placement *like, dpi_placem
 static dp_status lay_input(dpi_circuit *c, dp_error *err)
 {
     const dp_stage *s = dp_program_stage(c->p, 0);
+    if (s->size > MOST_PLACES)
+        return refuse(c, 0, "it has too many numbers for a ciphertext", err);
     const size_t plane = power_of_two(s->shape[0] * s->shape[1]);
     const dpi_placement image = {.pitch = s->shape[1], .plane = plane, .gap = {1, 1}};
     dp_status status = new_layout(s->size, &c->in, err);
@@ -115,17 +117,22 @@ static double weight_of(const dpi_serve_map *m, size_t at, double times)
     return m->weights != NULL ? m->weights[at] * times : 1;
 }
 
-static size_t terms_of(const dpi_serve_map *m)
+/* At the most, of padding too: before room is taken for them. */
+static size_t terms_of(const dp_stage *a, const dp_stage *s)
 {
-    return m->begin != NULL ? m->begin[m->outputs] : m->outputs * m->inputs;
+    return s->size * (s->kind == DP_STAGE_DENSE
+                          ? a->size
+                          : s->window.size[0] * s->window.size[1] *
+                                (s->kind == DP_STAGE_CONVOLUTION ? a->shape[2] : 1));
 }
 
 static dp_status fill_map(const dpi_serve_map *m, double times, const dpi_placement *in,
                           const dpi_placement *out, dpi_ckks_map *map, dp_error *err)
 {
     const size_t made = power_of_two(m->outputs);
+    const size_t terms = m->begin != NULL ? m->begin[m->outputs] : m->outputs * m->inputs;
     *map = (dpi_ckks_map){.places = in->period > out->period ? in->period : out->period,
-                          .term = dpi_alloc(terms_of(m) + 1, sizeof *map->term)};
+                          .term = dpi_alloc(terms + 1, sizeof *map->term)};
     map->made = out->grid ? map->places : made;
     if (map->term == NULL)
         return dpi_fail_nomem(err);
@@ -180,9 +187,9 @@ static dp_status make_linear(dpi_circuit *c, const dpi_placement *in, double in_
     const double times = ldexp(step->times / in_times, a->fraction - s->fraction);
     dpi_placement like = *in;
     dpi_serve_map m;
+    if (s->size > MOST_PLACES || terms_of(a, s) > MOST_TERMS)
+        return refuse(c, step->stage, "it has too many numbers for a ciphertext", err);
     dp_status status = dpi_serve_map_make(c->p, step->stage, &m, err);
-    if (status == DP_OK && (s->size > MOST_PLACES || terms_of(&m) > MOST_TERMS))
-        status = refuse(c, step->stage, "it has too many numbers for a ciphertext", err);
     if (status == DP_OK)
         status = new_layout(s->size, &step->out, err);
     for (int axis = 0; axis < 2; axis++)

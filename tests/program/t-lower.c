@@ -178,6 +178,24 @@ static dp_fit *network(dp_activation activation)
     return fit_of(m);
 }
 
+/* What a network has that is computed under encryption. */
+static void squares_are_stages(void **state)
+{
+    (void)state;
+    records *r = new_records(WIDE);
+    dp_model *m = dp_model_new();
+    dp_plate rows = dp_unit_plate(m, "rows");
+    dp_expr h = dp_matmul(dp_data(rows, "x", WIDE), dp_weights(m, "W", WIDE, 2, dp_init_normal(1)));
+    h = dp_square(dp_add(h, dp_num(.5)));
+    (void)dp_deterministic(m, "squares", h);
+    dp_observe(rows, "y", dp_bernoulli_logit(dp_sum_last(h)));
+    dp_program *p = agrees(fit_of(m), "squares", 2, &bounds, r);
+    assert_int_equal(dp_program_stages(p), 3);
+    assert_int_equal(dp_program_stage(p, 2)->kind, DP_STAGE_SQUARE);
+    dp_program_free(p);
+    free_records(r);
+}
+
 static void networks_are_layers(void **state)
 {
     (void)state;
@@ -382,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_and_slopes_are_indicators_and_products),
         cmocka_unit_test(draws_stand_side_by_side),
+        cmocka_unit_test(squares_are_stages),
         cmocka_unit_test(networks_are_layers),
         cmocka_unit_test(each_draw_is_a_network_of_its_own),
         cmocka_unit_test(convolutions_stay_convolutions),

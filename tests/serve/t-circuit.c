@@ -284,6 +284,29 @@ static void far_sigmoids_are_refused(void **state)
     dp_program_free(p);
 }
 
+/* Whoever asks reads sheets of anybody: what is too large is refused before there is room for it. */
+static void large_stages_are_refused(void **state)
+{
+    (void)state;
+    const dp_window window = {.size = {7, 7}, .padding = {3, 3}};
+    static double w[32 * 7 * 7 * 32];
+    dp_error err = {0};
+    for (size_t side = 32; side <= 33; side++) {
+        dpi_serve_plan plan;
+        dpi_circuit c;
+        dp_program *p = dp_program_new();
+        dp_program_convolution(p, dp_program_image(p, side, side, 32, "x", 0, 1), 32, &window, w,
+                               NULL);
+        fixed(p);
+        assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+        assert_fails(dpi_circuit_make(&plan, &c, &err), DP_EUNSUPPORTED, &err,
+                     side == 32 ? "stage 1 (convolution) cannot be computed under CKKS: it has too"
+                                : "stage 0 (input) cannot be computed under CKKS: it has too");
+        dpi_circuit_free(&c);
+        dp_program_free(p);
+    }
+}
+
 static void bytes_that_are_none_are_told(void **state)
 {
     (void)state;
@@ -366,11 +389,17 @@ static void a_server_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regressions_are_near),     cmocka_unit_test(networks_are_near),
-        cmocka_unit_test(images_are_near),          cmocka_unit_test(windows_take_few_diagonals),
-        cmocka_unit_test(zeros_are_computed_with),  cmocka_unit_test(other_stages_are_refused),
-        cmocka_unit_test(far_sigmoids_are_refused), cmocka_unit_test(bytes_that_are_none_are_told),
-        cmocka_unit_test(answers_are_renewed),      cmocka_unit_test(a_server_answers),
+        cmocka_unit_test(regressions_are_near),
+        cmocka_unit_test(networks_are_near),
+        cmocka_unit_test(images_are_near),
+        cmocka_unit_test(windows_take_few_diagonals),
+        cmocka_unit_test(zeros_are_computed_with),
+        cmocka_unit_test(other_stages_are_refused),
+        cmocka_unit_test(far_sigmoids_are_refused),
+        cmocka_unit_test(large_stages_are_refused),
+        cmocka_unit_test(bytes_that_are_none_are_told),
+        cmocka_unit_test(answers_are_renewed),
+        cmocka_unit_test(a_server_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
