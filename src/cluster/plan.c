@@ -94,6 +94,8 @@ uint32_t dpi_plan_do(dpi_plan *p, dpi_step s, size_t n, const uint32_t *in)
         s.level = level > s.level ? level : s.level;
     }
     count_of(s.op, n, s.count);
+    if (s.op == DPI_OP_RAISE)
+        s.level = 0;
     s.in = (uint32_t)p->n_in;
     s.n_in = (uint32_t)n;
     s.stage = p->stage;
@@ -116,14 +118,15 @@ void dpi_plan_exchange(dpi_plan *p, uint32_t first, uint32_t n, const uint32_t *
 
 void dpi_plan_broadcast(dpi_plan *p, uint32_t value, uint32_t first, uint32_t n)
 {
+    const uint32_t cards = (uint32_t)p->cards;
     if (p->copied) {
         for (uint32_t i = 0; i < n; i++)
-            dpi_plan_send(p, value, first, first + i);
+            dpi_plan_send(p, value, first, (first + i) % cards);
         return;
     }
     for (uint32_t have = 1; have < n; have *= 2)
         for (uint32_t i = 0; i < have && i + have < n; i++)
-            dpi_plan_send(p, value, first + i, first + i + have);
+            dpi_plan_send(p, value, (first + i) % cards, (first + i + have) % cards);
 }
 
 uint32_t dpi_plan_sum(dpi_plan *p, uint32_t n, uint32_t *values)

@@ -27,6 +27,7 @@ typedef enum dpi_card_op {
     DPI_OP_RESCALE,  /* in, one level down */
     DPI_OP_TWICE,    /* 2 in in' - in'', or - 1 without that; rescaled */
     DPI_OP_COMBINE,  /* a_0 + a_1 in + a_2 in' ..., of numbers from `argument` on; rescaled */
+    DPI_OP_RAISE,    /* in, at the top level: its coefficients are then off by multiples of q_0 */
     DPI_OP_WORK,     /* nothing but time: what was counted and timed as one */
     DPI_OP_MESSAGE,
     DPI_OPS
@@ -83,7 +84,8 @@ void dpi_plan_send(dpi_plan *p, uint32_t value, uint32_t from, uint32_t to);
  * of neighbours that are 1, 2, ... apart, so that each card sends one and gets one at a time. */
 void dpi_plan_exchange(dpi_plan *p, uint32_t first, uint32_t n, const uint32_t *values);
 
-/* From card `first`, and who has it of them, to the others of n: by a tree of rounds, or, where
+/* From card `first`, and who has it of them, to the others of n (the last card is followed by card
+ * 0): by a tree of rounds, or, where
  * they are copied, by messages one behind another that count as one (simulate.h). */
 void dpi_plan_broadcast(dpi_plan *p, uint32_t value, uint32_t first, uint32_t n);
 

@@ -32,7 +32,7 @@ typedef struct dpi_times {
     double total;                   /* seconds */
     double busy[DPI_PLAN_CARDS];    /* each card's computing */
     double sending[DPI_PLAN_CARDS]; /* and what goes out of it and comes to it, the more */
-    double stage[DPI_STAGES];       /* by how much steps of it, modulo DPI_STAGES, put the end off */
+    double stage[DPI_STAGES]; /* by how much steps of it, modulo DPI_STAGES, put the end off */
 } dpi_times;
 
 /* Seconds that a step computes. */
