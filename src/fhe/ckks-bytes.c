@@ -100,6 +100,68 @@ dp_status dpi_ckks_cipher_read(const dpi_ckks *c, size_t level, double size, boo
     return DP_OK;
 }
 
+/* ---- answers ---- */
+
+/* Coefficients of polynomials that hold so many places. */
+static size_t coefficients(const dpi_ckks *c, size_t places)
+{
+    if (places < 1 || places > c->n / 2 || (places & (places - 1)) != 0)
+        dpi_misuse(__func__, "places are a power of two up to n / 2");
+    return 2 * places;
+}
+
+size_t dpi_ckks_answer_size(const dpi_ckks *c, size_t places)
+{
+    const int bits = c->ntt[0]->m.bits;
+    return dpi_packed_size(coefficients(c, places), bits) + dpi_packed_size(c->n, bits);
+}
+
+void dpi_ckks_answer_write(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t places,
+                           dpi_ckks_room *room, unsigned char *to)
+{
+    const size_t count = coefficients(c, places), gap = c->n / count;
+    const int bits = c->ntt[0]->m.bits;
+    uint64_t *row = room->sum[0];
+    dpi_ckks_must_be_of(c, room->c);
+    if (x->level != 0 || x->scale != c->scale[0])
+        dpi_misuse(__func__, "an answer is at level 0");
+    memcpy(row, x->part[0], c->n * sizeof *row);
+    dpi_ntt_inverse(c->ntt[0], row);
+    for (size_t k = 0; k < count; k++)
+        row[k] = row[k * gap];
+    dpi_packed_write(count, bits, row, to);
+    dpi_packed_write(c->n, bits, x->part[1], to + dpi_packed_size(count, bits));
+}
+
+dp_status dpi_ckks_answer_read(const dpi_ckks *c, size_t places, double size, size_t n_bytes,
+                               const unsigned char *from, dpi_ckks_cipher *x, dp_error *err)
+{
+    const size_t count = coefficients(c, places), gap = c->n / count;
+    const dpi_modulus *m = &c->ntt[0]->m;
+    uint64_t *row = x->part[0], above = 0;
+    dp_status status = check_length(n_bytes, dpi_ckks_answer_size(c, places), "an answer", err);
+    if (status != DP_OK)
+        return status;
+    dpi_ckks_must_hold(c, x->room, 0);
+    x->seeded = false;
+    above |= !dpi_packed_read(count, m->bits, from, row);
+    for (size_t k = 0; k < count; k++)
+        above |= row[k] >= m->q;
+    if (above != 0 || read_rows(c, 1, from + dpi_packed_size(count, m->bits), x->part[1]) == NULL)
+        return no_residues("an answer", err);
+    for (size_t k = count; k-- > 0;) { /* to places behind, the last one first */
+        const uint64_t kept = row[k];
+        memset(row + k * gap, 0, gap * sizeof *row);
+        row[k * gap] = kept;
+    }
+    dpi_ntt_forward(c->ntt[0], row);
+    x->level = 0;
+    x->scale = c->scale[0];
+    x->size = size;
+    x->noise = dpi_ckks_fresh(c, false, size, x->scale);
+    return DP_OK;
+}
+
 /* ---- keys ---- */
 
 size_t dpi_ckks_switch_size(const dpi_ckks *c)

@@ -208,6 +208,16 @@ DP_MUST_CHECK dp_status dpi_ckks_cipher_read(const dpi_ckks *c, size_t level, do
                                              bool seeded, size_t n_bytes, const unsigned char *from,
                                              dpi_ckks_cipher *x, dp_error *err);
 
+/* Of a vector at level 0 that is repeated with a period: c1, and of c0 the coefficients alone that
+ * polynomials with that period have.  What else the vector holds does not go; what is read is to be
+ * decrypted and decoded with as many places, and is good for nothing else.  DP_EPEER likewise. */
+size_t dpi_ckks_answer_size(const dpi_ckks *c, size_t places);
+void dpi_ckks_answer_write(const dpi_ckks *c, const dpi_ckks_cipher *x, size_t places,
+                           dpi_ckks_room *room, unsigned char *to);
+DP_MUST_CHECK dp_status dpi_ckks_answer_read(const dpi_ckks *c, size_t places, double size,
+                                             size_t n_bytes, const unsigned char *from,
+                                             dpi_ckks_cipher *x, dp_error *err);
+
 /* Keys; DP_EPEER likewise, DP_ENOMEM. */
 size_t dpi_ckks_switch_size(const dpi_ckks *c);
 void dpi_ckks_switch_write(const dpi_ckks_switch *k, unsigned char *to);

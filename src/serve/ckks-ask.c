@@ -171,7 +171,7 @@ dp_status dpi_ckks_client_decrypt(void *client, size_t layer, const unsigned cha
     (void)pool;
     (void)threads;
     dp_status status =
-        dpi_ckks_cipher_read(f, 0, 1, false, dpi_ckks_cipher_size(f, 0, false), down, &c->x, err);
+        dpi_ckks_answer_read(f, out->period, 1, dpi_ckks_row_answer(&c->circuit), down, &c->x, err);
     memset(values, 0, out->n * sizeof *values);
     if (status != DP_OK)
         return status;

@@ -1,6 +1,7 @@
 /* The row of CKKS: the provider.  One ciphertext comes and one goes; what is between is a circuit
  * (circuit.h), and the answer is renewed before it goes: an encryption of 0 and a flood are added,
- * so that whoever has the key learns the answer and little of how it was computed. */
+ * so that whoever has the key learns the answer and little of how it was computed; and of what else
+ * a vector holds that was not repeated as it should be, nothing goes. */
 #include "serve/ckks.h"
 
 #include <math.h>
@@ -14,6 +15,11 @@ enum { MOST_KEY = 1 << 30 /* bytes of a session's keys as they are sent */ };
 size_t dpi_ckks_row_key(const dpi_circuit *c)
 {
     return dpi_ckks_public_size(c->c) + (c->squares + c->n_turns) * dpi_ckks_switch_size(c->c);
+}
+
+size_t dpi_ckks_row_answer(const dpi_circuit *c)
+{
+    return dpi_ckks_answer_size(c->c, dpi_circuit_last(c)->out.period);
 }
 
 static dp_status row_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,
@@ -32,7 +38,7 @@ static dp_status row_cost(const dpi_serve_plan *plan, dpi_mode mode, const dpi_s
     if (status == DP_OK)
         *cost = (dpi_serve_cost){.key = dpi_ckks_row_key(&c),
                                  .up = {dpi_ckks_cipher_size(c.c, dpi_ckks_depth(c.c), true)},
-                                 .down = {dpi_ckks_cipher_size(c.c, 0, false)},
+                                 .down = {dpi_ckks_row_answer(&c)},
                                  .encrypted = 1,
                                  .products = c.diagonals,
                                  .decrypted = 1};
@@ -264,11 +270,11 @@ static dp_status run_layer(void *session, size_t layer, const dpi_serve_order_pa
     for (size_t i = 0; i < circuit->n_steps && status == DP_OK; i++)
         status = run_step(s, i, err);
     if (status != DP_OK) {
-        memset(down, 0, dpi_ckks_cipher_size(c, 0, false));
+        memset(down, 0, dpi_ckks_row_answer(circuit));
         return status;
     }
     dpi_ckks_renew(s->public, circuit->flood, &s->random, s->room, &s->x);
-    dpi_ckks_cipher_write(c, &s->x, false, down);
+    dpi_ckks_answer_write(c, &s->x, dpi_circuit_last(circuit)->out.period, s->room, down);
     return DP_OK;
 }
 

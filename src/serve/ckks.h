@@ -8,6 +8,9 @@
 /* A key: the public one, one for products where there are such, and one a rotation. */
 size_t dpi_ckks_row_key(const dpi_circuit *c);
 
+/* Bytes of an answer. */
+size_t dpi_ckks_row_answer(const dpi_circuit *c);
+
 /* ---- the client's part of the row (ckks-ask.c) ---- */
 
 dp_status dpi_ckks_client_new(const dpi_serve_plan *plan, dpi_mode mode, const dpi_serve_opts *opts,

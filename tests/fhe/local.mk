@@ -1,8 +1,9 @@
 if SERVE
 TEST_FHE = libcheck.la libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear %D%/t-boot %D%/t-boot-memory %D%/t-diagonals %D%/t-sign
+UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-answer %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear %D%/t-boot %D%/t-boot-memory %D%/t-diagonals %D%/t-sign
 %C%_t_embed_LDADD = $(TEST_FHE)
 %C%_t_ckks_LDADD = $(TEST_FHE)
+%C%_t_ckks_answer_LDADD = $(TEST_FHE)
 %C%_t_ckks_context_LDADD = $(TEST_FHE)
 %C%_t_ckks_memory_LDADD = $(TEST_FHE)
 %C%_t_ckks_memory_LDFLAGS = -Wl,--wrap=aligned_alloc

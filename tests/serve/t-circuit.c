@@ -324,7 +324,8 @@ static void bytes_that_are_none_are_told(void **state)
     memset(b.down, 255, b.cost.down[0]);
     assert_fails(dpi_ckks_row.decrypt(b.client, 0, b.down, y, NULL, 1, &err), DP_EPEER, &err,
                  "residues");
-    memset(b.down, 0x55, b.cost.down[0]);
+    memset(b.down, 0, b.cost.down[0]);
+    memset(b.down + b.cost.down[0] / 2, 0x55, b.cost.down[0] / 2);
     assert_fails(dpi_ckks_row.decrypt(b.client, 0, b.down, y, NULL, 1, &err), DP_EPEER, &err,
                  "beyond");
     assert_int_equal(y[0], 0);
