@@ -39,6 +39,17 @@ check_PROGRAMS += %D%/ckks
 %C%_ckks_LDADD = libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
 endif
 
+# doc/scale-out.md and its pictures: make scale-out
+EXTRA_DIST += %D%/scale-out.py
+if SERVE
+check_PROGRAMS += %D%/scale-out
+%C%_scale_out_SOURCES = %D%/scale-out.c $(benchmark)
+%C%_scale_out_LDADD = libtacit-cluster.la libtacit-internal.la $(TACIT_LIBS)
+endif
+scale-out: %D%/scale-out
+	/usr/bin/python3 $(srcdir)/bench/scale-out.py --build . $(SCALE_OUT_OPTIONS)
+.PHONY: scale-out
+
 check_PROGRAMS += %D%/noise
 %C%_noise_SOURCES = %D%/noise.c $(benchmark)
 %C%_noise_LDADD = libtacit-internal.la $(TACIT_LIBS)
