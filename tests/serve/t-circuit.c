@@ -171,6 +171,32 @@ static void is_near(dp_program *p, double within)
     close_both(&b);
 }
 
+/* At the ends of the bounds that a row of the first stage has most of, and least: what is proved of
+ * arguments is reached there, and polynomials are at their ends. */
+static void ends_are_near(void **state)
+{
+    (void)state;
+    dp_error err = {0};
+    for (int tangent = 0; tangent < 2; tangent++) {
+        both b;
+        double x[MOST], y[MOST], real[MOST];
+        open_both(logistic_of(tangent == 1), &b);
+        const dp_stage *s = dp_program_stage(b.p, 1);
+        const size_t n = dp_program_inputs(b.p);
+        for (size_t o = 0; o < 4; o++) {
+            for (size_t i = 0; i < n; i++) {
+                const dp_program_number of = dp_program_number_at(b.p, i);
+                x[i] = (s->weights[o / 2 * n + i] > 0) == (o % 2 == 0) ? of.high : of.low;
+            }
+            assert_ok(ask_both(&b, x, y, &err), err.text);
+            assert_ok(dp_program_run(b.p, 1, x, real, &err), err.text);
+            for (size_t k = 0; k < dp_program_outputs(b.p); k++)
+                assert_close(y[k], real[k], 0, 0x1p-9);
+        }
+        close_both(&b);
+    }
+}
+
 static void regressions_are_near(void **state)
 {
     (void)state;
@@ -390,6 +416,7 @@ static void a_server_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_are_near),
         cmocka_unit_test(regressions_are_near),
         cmocka_unit_test(networks_are_near),
         cmocka_unit_test(images_are_near),
