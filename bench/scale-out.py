@@ -93,7 +93,7 @@ def draw_procedures(of):
 HEAD = """# Many cards: Hydra's figures beside ours
 
 Written by `make scale-out` (`bench/scale-out`, simulated seconds); the lines behind it are `bench/results/{kept}`, commit {commit}. What is simulated, and how, is in [design/cluster.md](design/cluster.md): plans, step by step, of what each card computes and sends.
-Nothing here is measured on many machines, and nothing is encrypted.
+Nothing here is measured on many machines, and nothing is encrypted; SimGrid, another simulator, tells the same times of such plans on up to 8 cards (`tests/cluster/t-simgrid`).
 
 Hydra ("Scale-out FHE Accelerator Architecture") is a design of FPGA cards on a switch, S, M and L of 1, 8 and 64 of them. Absolute seconds are those of its hardware; what can be asked of a plan is how they change with the cards.
 
