@@ -152,7 +152,7 @@ static double work_seconds(size_t cards, uint32_t n, uint32_t units, double unit
     p.copied = costs->copying;
     dpi_plan_work(&p, n, units, unit, values);
     for (uint32_t i = 0; i < n; i++)
-        dpi_plan_broadcast(&p, values[i], p.value[values[i]].home, (uint32_t)cards);
+        dpi_plan_broadcast(&p, values[i], dpi_plan_home(&p, values[i]), (uint32_t)cards);
     must(dpi_simulate(&p, costs, &t, &err), &err);
     dpi_plan_free(&p);
     return t.total;

@@ -57,7 +57,7 @@ static void to_all(dpi_plan *p, const dpi_mapping *m, uint32_t n, uint32_t round
 {
     for (uint32_t i = 0; i < n; i++)
         if (dpi_place_of(m, n, i).round == round)
-            dpi_plan_broadcast(p, values[i], p->value[values[i]].home, (uint32_t)m->cards);
+            dpi_plan_broadcast(p, values[i], dpi_plan_home(p, values[i]), (uint32_t)m->cards);
 }
 
 /* ---- layers ---- */
@@ -176,7 +176,7 @@ static void layer_filled(dpi_plan *p, const dpi_mapping *m, const dpi_spread_lay
     memcpy(w.in, values, n * sizeof *values);
     work(p, &w, n, values);
     for (uint32_t i = 0; i < n; i++)
-        dpi_plan_send(p, values[i], p->value[values[i]].home, dpi_place_of(m, n, i).first);
+        dpi_plan_send(p, values[i], dpi_plan_home(p, values[i]), dpi_place_of(m, n, i).first);
 }
 
 void dpi_plan_layer(dpi_plan *p, const dpi_mapping *m, const dpi_spread_layer *layer,

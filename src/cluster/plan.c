@@ -51,6 +51,11 @@ static void add_step(dpi_plan *p, const dpi_step *s)
         p->step[p->n_steps++] = *s;
 }
 
+uint32_t dpi_plan_home(const dpi_plan *p, uint32_t value)
+{
+    return p->status == DP_OK ? p->value[value].home : 0;
+}
+
 void dpi_plan_send(dpi_plan *p, uint32_t value, uint32_t from, uint32_t to)
 {
     if (p->status != DP_OK || (p->value[value].at & bit(to)) != 0)
@@ -135,7 +140,7 @@ uint32_t dpi_plan_sum(dpi_plan *p, uint32_t n, uint32_t *values)
         for (uint32_t i = 0; i + apart < n; i += 2 * apart) {
             const uint32_t pair[] = {values[i], values[i + apart]};
             values[i] = dpi_plan_do(
-                p, (dpi_step){.op = DPI_OP_ADD, .card = p->value[values[i]].home}, 2, pair);
+                p, (dpi_step){.op = DPI_OP_ADD, .card = dpi_plan_home(p, values[i])}, 2, pair);
         }
     return values[0];
 }

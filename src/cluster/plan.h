@@ -77,6 +77,9 @@ uint32_t dpi_plan_input(dpi_plan *p, uint32_t level);
  * s.level; inputs that the card has not are sent to it by their homes.  Returns what is made. */
 uint32_t dpi_plan_do(dpi_plan *p, dpi_step s, size_t n, const uint32_t *in);
 
+/* The card that made a value; 0 of a plan that failed. */
+uint32_t dpi_plan_home(const dpi_plan *p, uint32_t value);
+
 /* Sends a value; nothing where the card has it. */
 void dpi_plan_send(dpi_plan *p, uint32_t value, uint32_t from, uint32_t to);
 
