@@ -93,7 +93,7 @@ static uint32_t part_of(dpi_plan *p, shares *w, uint32_t card, uint32_t units)
 
 static void work(dpi_plan *p, shares *w, uint32_t n, uint32_t *values)
 {
-    uint32_t part[DPI_PLAN_CARDS], made[DPI_PLAN_CARDS];
+    uint32_t part[DPI_PLAN_CARDS];
     for (uint32_t o = 0; o < n; o++) {
         const uint32_t begin = from_unit(w->units, o, n), end = from_unit(w->units, o + 1, n);
         uint32_t parts = 0;
@@ -103,9 +103,8 @@ static void work(dpi_plan *p, shares *w, uint32_t n, uint32_t *values)
             if (from < to)
                 part[parts++] = part_of(p, w, c, to - from);
         }
-        made[o] = dpi_plan_sum(p, parts, part);
+        values[o] = dpi_plan_sum(p, parts, part);
     }
-    memcpy(values, made, n * sizeof *values);
 }
 
 void dpi_plan_work(dpi_plan *p, uint32_t n, uint32_t units, double seconds, uint32_t *values)
