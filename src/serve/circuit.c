@@ -13,8 +13,9 @@ enum {
     MOST_TERMS = 1 << 24,  /* of a stage: the sheet may be anybody's */
     LEAST_SCALE = 33,
     MOST_SCALE = 40,
-    ANSWER_BITS = 8,  /* of an answer that the first prime holds beyond the scale */
-    MIDDLE_BITS = 40, /* of any other number */
+    ANSWER_BITS = 8,              /* of an answer that the first prime holds beyond the scale */
+    MIDDLE_BITS = 40,             /* of any other number */
+    INPUT_BITS = 61 - MOST_SCALE, /* of an input: what is encoded is below 2^62 */
     STAGE_TEXT = 160
 };
 
@@ -89,6 +90,8 @@ static dp_status lay_input(dpi_circuit *c, dp_error *err)
     const dp_stage *s = dp_program_stage(c->p, 0);
     if (s->size > MOST_PLACES)
         return refuse(c, 0, "it has too many numbers for a ciphertext", err);
+    if (reach_bits(s) > INPUT_BITS)
+        return refuse(c, 0, "its numbers can be 2^21 and more; bring them nearer to 1", err);
     const size_t plane = power_of_two(s->shape[0] * s->shape[1]);
     const dpi_placement image = {.pitch = s->shape[1], .plane = plane, .gap = {1, 1}};
     dp_status status = new_layout(s->size, &c->in, err);

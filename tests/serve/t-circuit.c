@@ -310,6 +310,35 @@ static void far_sigmoids_are_refused(void **state)
     dp_program_free(p);
 }
 
+/* When a server starts, and not when somebody asks about a record at the end of its bounds. */
+static void far_inputs_are_refused(void **state)
+{
+    (void)state;
+    const double w = 1e-6;
+    dp_error err = {0};
+    for (int bits = 21; bits <= 22; bits++) {
+        dpi_serve_plan plan;
+        dpi_circuit c;
+        double y;
+        const double end = ldexp(1, bits) - ldexp(1, bits - 10);
+        dp_program *p = dp_program_new();
+        dp_program_dense(p, dp_program_input(p, 1, "x", -end, end), 1, &w, NULL);
+        fixed(p);
+        if (bits == 21) {
+            both b;
+            open_both(p, &b);
+            assert_ok(ask_both(&b, &end, &y, &err), err.text);
+            assert_close(y, w * end, 0, 0x1p-8); /* weights have 14 bits */
+            close_both(&b);
+            continue;
+        }
+        assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
+        assert_fails(dpi_circuit_make(&plan, &c, &err), DP_EUNSUPPORTED, &err, "nearer to 1");
+        dpi_circuit_free(&c);
+        dp_program_free(p);
+    }
+}
+
 /* Whoever asks reads sheets of anybody: what is too large is refused before there is room for it. */
 static void large_stages_are_refused(void **state)
 {
@@ -424,6 +453,7 @@ int main(void)
         cmocka_unit_test(zeros_are_computed_with),
         cmocka_unit_test(other_stages_are_refused),
         cmocka_unit_test(far_sigmoids_are_refused),
+        cmocka_unit_test(far_inputs_are_refused),
         cmocka_unit_test(large_stages_are_refused),
         cmocka_unit_test(bytes_that_are_none_are_told),
         cmocka_unit_test(answers_are_renewed),
