@@ -37,6 +37,12 @@ if SERVE
 check_PROGRAMS += %D%/ckks
 %C%_ckks_SOURCES = %D%/ckks.c $(benchmark)
 %C%_ckks_LDADD = libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS)
+if WITH_MPI
+check_PROGRAMS += %D%/ranks
+%C%_ranks_SOURCES = %D%/ranks.c $(benchmark)
+%C%_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+%C%_ranks_LDADD = libtacit-ranks.la libtacit-cluster.la libtacit-internal.la $(TACIT_LIBS)
+endif
 endif
 
 # doc/scale-out.md and its pictures: make scale-out

@@ -107,6 +107,34 @@ void dpi_ckks_multiply_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const 
     to->scale *= p->scale;
 }
 
+void dpi_ckks_zero_product(const dpi_ckks *c, size_t level, dpi_ckks_cipher *to)
+{
+    dpi_ckks_must_hold(c, to->room, level);
+    for (size_t k = 0; k < 2; k++)
+        memset(to->part[k], 0, (level + 1) * c->n * sizeof(uint64_t));
+    to->level = level;
+    to->size = to->noise = 0;
+    to->scale = c->scale[level] * c->scale[level];
+}
+
+void dpi_ckks_multiply_add_number(const dpi_ckks *c, const dpi_ckks_cipher *x, double a,
+                                  dpi_ckks_room *room, dpi_ckks_cipher *to)
+{
+    const double scale = c->scale[x->level];
+    for (size_t t = 0; t <= x->level; t++) {
+        const uint64_t w[2] = {1, dpi_ckks_residue(c, t, llrint(a * scale))};
+        for (size_t k = 0; k < 2; k++) {
+            uint64_t *row = to->part[k] + t * c->n;
+            const uint64_t *of[2] = {row, x->part[k] + t * c->n};
+            c->ntt[t]->kernel->weigh(c->ntt[t], 2, of, w, room->row);
+            memcpy(row, room->row, c->n * sizeof *row);
+        }
+    }
+    to->noise += fabs(a) * x->noise + .5 / scale * x->size;
+    to->size += fabs(a) * x->size;
+    to->scale = x->scale * scale;
+}
+
 void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
                                  const dpi_ckks_plain *p, dpi_ckks_cipher *to)
 {

@@ -131,6 +131,13 @@ dp_status dpi_ckks_switch_from(const dpi_ckks_secret *s, const uint64_t *from,
                                dpi_rlwe_stream *random, dpi_ckks_switch **k,
                                dp_error *err) DP_MUST_CHECK;
 
+/* 0 at the scale of products at the level, to which these are added. */
+void dpi_ckks_zero_product(const dpi_ckks *c, size_t level, dpi_ckks_cipher *to);
+
+/* to += a x, for a number that is the same at all places. */
+void dpi_ckks_multiply_add_number(const dpi_ckks *c, const dpi_ckks_cipher *x, double a,
+                                  dpi_ckks_room *room, dpi_ckks_cipher *to);
+
 /* x += a, the same at all places. */
 void dpi_ckks_add_number(const dpi_ckks *c, double a, dpi_ckks_cipher *x);
 

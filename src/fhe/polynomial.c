@@ -72,27 +72,6 @@ static void divide(size_t degree, size_t g, double *a, double *q)
     }
 }
 
-/* ---- numbers ---- */
-
-/* to += a x, at the product of two scales. */
-static void add_times(const dpi_ckks *c, const dpi_ckks_cipher *x, double a, dpi_ckks_room *room,
-                      dpi_ckks_cipher *to)
-{
-    const double scale = c->scale[x->level];
-    for (size_t t = 0; t <= x->level; t++) {
-        const uint64_t w[2] = {1, dpi_ckks_residue(c, t, llrint(a * scale))};
-        for (size_t k = 0; k < 2; k++) {
-            uint64_t *row = to->part[k] + t * c->n;
-            const uint64_t *of[2] = {row, x->part[k] + t * c->n};
-            c->ntt[t]->kernel->weigh(c->ntt[t], 2, of, w, room->row);
-            memcpy(row, room->row, c->n * sizeof *row);
-        }
-    }
-    to->noise += fabs(a) * x->noise + .5 / scale * x->size;
-    to->size += fabs(a) * x->size;
-    to->scale = x->scale * scale;
-}
-
 /* ---- Chebyshev polynomials ---- */
 
 /* spare = x at a level. */
@@ -145,15 +124,10 @@ static void combine(evaluation *e, size_t degree, const double *a, dpi_ckks_ciph
 {
     const dpi_ckks *c = e->c;
     const size_t level = e->level - e->h;
-    dpi_ckks_must_hold(c, to->room, level);
-    for (size_t k = 0; k < 2; k++)
-        memset(to->part[k], 0, (level + 1) * c->n * sizeof(uint64_t));
-    to->level = level;
-    to->size = to->noise = 0;
-    to->scale = c->scale[level] * c->scale[level];
+    dpi_ckks_zero_product(c, level, to);
     for (size_t k = 1; k <= degree; k++)
         if (a[k] != 0)
-            add_times(c, at_level(e, &e->t[k], level), a[k], e->room, to);
+            dpi_ckks_multiply_add_number(c, at_level(e, &e->t[k], level), a[k], e->room, to);
     dpi_ckks_rescale(c, e->room, to);
     dpi_ckks_add_number(c, a[0], to);
 }
