@@ -172,15 +172,37 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     must_agree(level, 0, y->level, 0);
     dpi_ckks_must_hold(c, to->room, level);
     dpi_ckks_must_be_of(c, room->c);
-    if (square->place != NULL)
-        dpi_misuse(__func__, "products take the key of DPI_CKKS_SQUARE");
     multiply_parts(c, x, y, room->row, to);
-    dpi_ckks_switch_once(c, level, to->part[2], square, room, to->part);
     to->level = level;
     to->seeded = false;
     to->scale = scale;
     to->size = size;
-    to->noise = noise + dpi_ckks_spread(c, dpi_ckks_switching(c, level), scale);
+    to->noise = noise;
+    dpi_ckks_relinearise(c, square, room, to);
+}
+
+void dpi_ckks_multiply_add(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                           dpi_ckks_cipher *to)
+{
+    must_agree(x->level, 0, y->level, 0);
+    must_agree(x->level, x->scale * y->scale, to->level, to->scale);
+    for (size_t t = 0; t <= x->level; t++)
+        for (size_t k = 0; k < 4; k++) {
+            const size_t i = k / 2, j = k % 2;
+            c->ntt[t]->kernel->multiply_add(c->ntt[t], x->part[i] + t * c->n, y->part[j] + t * c->n,
+                                            to->part[i + j] + t * c->n);
+        }
+    to->noise += product_noise(x->size, x->noise, y->size, y->noise);
+    to->size += x->size * y->size;
+}
+
+void dpi_ckks_relinearise(const dpi_ckks *c, const dpi_ckks_switch *square, dpi_ckks_room *room,
+                          dpi_ckks_cipher *x)
+{
+    if (square->place != NULL)
+        dpi_misuse(__func__, "products take the key of DPI_CKKS_SQUARE");
+    dpi_ckks_switch_once(c, x->level, x->part[2], square, room, x->part);
+    x->noise += dpi_ckks_spread(c, dpi_ckks_switching(c, x->level), x->scale);
 }
 
 /* 1, at the scale of the level, is a whole number but for its fraction. */

@@ -164,6 +164,14 @@ void dpi_ckks_copy(const dpi_ckks *c, const dpi_ckks_cipher *x, dpi_ckks_cipher 
 void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
                                  const dpi_ckks_plain *p, dpi_ckks_cipher *to);
 
+/* to += x y in three parts, of one level; `to` is at that level and has the product's scale. */
+void dpi_ckks_multiply_add(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
+                           dpi_ckks_cipher *to);
+
+/* A sum of products in three parts, in two. */
+void dpi_ckks_relinearise(const dpi_ckks *c, const dpi_ckks_switch *square, dpi_ckks_room *room,
+                          dpi_ckks_cipher *x);
+
 /* Both at once, for d that no other key is for. */
 void dpi_ckks_switch_once(const dpi_ckks *c, size_t level, const uint64_t *d,
                           const dpi_ckks_switch *k, dpi_ckks_room *room, uint64_t *const to[2]);

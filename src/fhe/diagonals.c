@@ -120,14 +120,6 @@ size_t dpi_ckks_diagonals_turns(const dpi_ckks_diagonals *d, int *steps)
     return n;
 }
 
-static const dpi_ckks_switch *key_of(const dpi_ckks_turns *turns, size_t steps)
-{
-    for (size_t k = 0; k < turns->n; k++)
-        if (turns->steps[k] == (int)steps)
-            return turns->key[k];
-    dpi_misuse(__func__, "a rotation that the map needs has no key");
-}
-
 /* ---- applying it ---- */
 
 double dpi_ckks_diagonals_noise(const dpi_ckks_diagonals *d, double size, double noise, bool apart)
@@ -161,7 +153,7 @@ static dp_status turn_babies(turning *a, const dpi_ckks_cipher *x, const dpi_ckk
         dp_status status = dpi_ckks_cipher_new(d->c, d->level, to, err);
         if (status != DP_OK)
             return status;
-        dpi_ckks_turn_raised(d->c, x, by == 0 ? NULL : key_of(turns, by), room, to);
+        dpi_ckks_turn_raised(d->c, x, by == 0 ? NULL : dpi_ckks_turns_key(turns, by), room, to);
     }
     return DP_OK;
 }
@@ -190,7 +182,7 @@ static void take_giants(turning *a, const dpi_ckks_turns *turns, dpi_ckks_room *
             continue;
         add_up(a, by);
         if (by > 0)
-            dpi_ckks_rotate(c, &a->sum, key_of(turns, by), room, &a->sum);
+            dpi_ckks_rotate(c, &a->sum, dpi_ckks_turns_key(turns, by), room, &a->sum);
         if (k > 0)
             dpi_ckks_add(c, to, &a->sum, to);
         else

@@ -284,12 +284,12 @@ size_t dpi_ckks_matrix_turns(const dpi_ckks_matrix *m, int *to)
     return list_steps(&m->s, m->made, m->places, to);
 }
 
-static const dpi_ckks_switch *key_of(const dpi_ckks_turns *turns, size_t steps)
+const dpi_ckks_switch *dpi_ckks_turns_key(const dpi_ckks_turns *turns, size_t steps)
 {
     for (size_t k = 0; k < turns->n; k++)
         if (turns->steps[k] == (int)steps)
             return turns->key[k];
-    dpi_misuse(__func__, "a rotation that the matrix needs has no key");
+    dpi_misuse(__func__, "a rotation that is needed has no key");
 }
 
 /* ---- applying it ---- */
@@ -314,7 +314,8 @@ static dp_status turn_babies(application *a, const dpi_ckks_cipher *x, dp_error 
     dpi_ckks_raise(a->c, x->level, x->part[1], a->room);
     for (size_t i = 0; i < a->m->s.baby; i++)
         if (a->x[i].part[0] != NULL)
-            dpi_ckks_turn_raised(a->c, x, i == 0 ? NULL : key_of(a->turns, i), a->room, &a->x[i]);
+            dpi_ckks_turn_raised(a->c, x, i == 0 ? NULL : dpi_ckks_turns_key(a->turns, i), a->room,
+                                 &a->x[i]);
     return DP_OK;
 }
 
@@ -343,7 +344,8 @@ static void apply(application *a, dpi_ckks_cipher *to)
             continue;
         add_up(a, j);
         if (j > 0)
-            dpi_ckks_rotate(a->c, &a->sum, key_of(a->turns, j * a->m->s.baby), a->room, &a->sum);
+            dpi_ckks_rotate(a->c, &a->sum, dpi_ckks_turns_key(a->turns, j * a->m->s.baby), a->room,
+                            &a->sum);
         if (begun)
             dpi_ckks_add(a->c, to, &a->sum, to);
         else
@@ -357,7 +359,7 @@ static void apply(application *a, dpi_ckks_cipher *to)
     }
     dpi_ckks_rescale(a->c, a->room, to);
     for (size_t by = a->m->made; by < a->m->places; by *= 2) {
-        dpi_ckks_rotate(a->c, to, key_of(a->turns, by), a->room, &a->sum);
+        dpi_ckks_rotate(a->c, to, dpi_ckks_turns_key(a->turns, by), a->room, &a->sum);
         dpi_ckks_add(a->c, to, &a->sum, to);
     }
 }

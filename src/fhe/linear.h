@@ -64,6 +64,9 @@ typedef struct dpi_ckks_turns {
     const dpi_ckks_switch *const *key;
 } dpi_ckks_turns;
 
+/* The key of a rotation; that there is none is misuse. */
+const dpi_ckks_switch *dpi_ckks_turns_key(const dpi_ckks_turns *turns, size_t steps);
+
 /* to = M x, a level below x, which is at the matrix' level and is not `to`; `to` has room for that.  A step without a key
  * is misuse.  DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_ckks_matrix_apply(const dpi_ckks *c, const dpi_ckks_matrix *matrix,

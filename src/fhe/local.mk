@@ -10,5 +10,6 @@ libtacit_fhe_la_SOURCES = \
   %D%/embed.c %D%/embed.h \
   %D%/linear.c %D%/linear.h \
   %D%/polynomial.c %D%/polynomial.h \
+  %D%/product.c %D%/product.h \
   %D%/sign.c %D%/sign.h
 endif
