@@ -4,7 +4,7 @@
     make scale-out              in the build folder: builds the program, runs it, writes
     bench/scale-out.py --build DIR [--from FILE]
 
---from takes the lines of an earlier run.  They are kept as bench/results/<date>-<commit>-scale-out.jsonl,
+--from takes the lines of an earlier run; those of bench/ranks are the newest kept.  They are kept as bench/results/<date>-<commit>-scale-out.jsonl,
 and the page names that file.  Needs python3-matplotlib."""
 
 import argparse
@@ -93,7 +93,7 @@ def draw_procedures(of):
 HEAD = """# Many cards: Hydra's figures beside ours
 
 Written by `make scale-out` (`bench/scale-out`, simulated seconds); the lines behind it are `bench/results/{kept}`, commit {commit}. What is simulated, and how, is in [design/cluster.md](design/cluster.md): plans, step by step, of what each card computes and sends.
-Nothing here is measured on many machines, and nothing is encrypted; SimGrid, another simulator, tells the same times of such plans on up to 8 cards (`tests/cluster/t-simgrid`).
+But for plans that were run, below, nothing here is measured, and nothing is encrypted; SimGrid, another simulator, tells the same times of such plans on up to 8 cards (`tests/cluster/t-simgrid`).
 
 Hydra ("Scale-out FHE Accelerator Architecture") is a design of FPGA cards on a switch, S, M and L of 1, 8 and 64 of them. Absolute seconds are those of its hardware; what can be asked of a plan is how they change with the cards.
 
@@ -265,6 +265,24 @@ def other_costs(of):
     ]
 
 
+def runs(_):
+    kept = sorted((ROOT / "bench" / "results").glob("*-ranks.jsonl"))[-1]
+    rows = []
+    for line in kept.read_text(encoding="utf-8").splitlines():
+        r = json.loads(line)
+        rows.append([r["cards"], r["kernels"], r["kernel_s"], r["mib"]] + [f"{r[k]:.2f}" for k in ("computing_s", "sending_s", "both_s", "over_the_larger", "simulated_over_measured")])
+    return [
+        "## Plans that were run",
+        "",
+        f"Processes of MPI on one machine of two processors, `OMPI_MCA_btl=self,tcp mpirun -n CARDS bench/ranks KERNELS SECONDS MIB 5`, kept as `bench/results/{kept.name}`. Cards wait instead of computing; messages are real, all results go to all cards. Seconds, and both without one message over the larger of the two alone; the simulator's is told only what computing alone and messages alone took.",
+        "",
+        *table(["cards", "kernels", "seconds each", "MiB each", "computing alone", "messages alone", "both", "over the larger", "simulated over measured"], rows),
+        "",
+        "Under encryption a matrix and a polynomial on 1, 2 and 4 processes, and by threads, make the same bits (`tests/cluster/check-scale-out`).",
+        "",
+    ]
+
+
 def tail(of):
     ratio = {r["network"]: percent(r["ratio"]) for r in of["table-2"]}
     boot = next(r for r in of["figure-6"] if r["procedure"] == "boot" and r["network"] == "OPT-6.7B")
@@ -295,7 +313,7 @@ def main():
     draw_curves(of)
     draw_procedures(of)
     page = HEAD.format(kept=kept, commit=lines[0]["commit"]).splitlines() + [""]
-    for part in (table_2, figure_9, figure_6, figure_8, last_rounds, groups, table_5, table_1, other_costs, tail):
+    for part in (table_2, figure_9, figure_6, figure_8, last_rounds, groups, table_5, table_1, other_costs, runs, tail):
         page += part(of)
     (ROOT / "doc" / "scale-out.md").write_text("\n".join(page) + "\n", encoding="utf-8")
 
