@@ -160,7 +160,7 @@ void dpi_ckks_product_free(dpi_ckks_product *p)
 
 /* ---- applying it ---- */
 
-typedef struct work {
+typedef struct multiplication {
     const dpi_ckks_product *p;
     const dpi_ckks_turns *turns;
     dpi_ckks_room *room;
@@ -168,9 +168,9 @@ typedef struct work {
     dpi_ckks_cipher behind;  /* what lies d places before in it, less it, a level above */
     dpi_ckks_cipher shifted; /* phi^k of it */
     dpi_ckks_cipher *row;    /* [d] psi^k(tau(y)) */
-} work;
+} multiplication;
 
-static void free_work(work *w)
+static void free_room(multiplication *w)
 {
     dpi_ckks_cipher_free(&w->a);
     dpi_ckks_cipher_free(&w->behind);
@@ -180,7 +180,7 @@ static void free_work(work *w)
     dpi_free(w->row);
 }
 
-static dp_status make_room(work *w, dp_error *err)
+static dp_status make_room(multiplication *w, dp_error *err)
 {
     const dpi_ckks_product *p = w->p;
     w->row = dpi_alloc(p->d, sizeof *w->row);
@@ -197,7 +197,7 @@ static dp_status make_room(work *w, dp_error *err)
     return status;
 }
 
-static dp_status turn_columns(work *w, const dpi_ckks_cipher *x, dp_error *err)
+static dp_status turn_columns(multiplication *w, const dpi_ckks_cipher *x, dp_error *err)
 {
     const dpi_ckks_product *p = w->p;
     const dpi_ckks_switch *back = dpi_ckks_turns_key(w->turns, p->d * (p->d - 1));
@@ -210,7 +210,7 @@ static dp_status turn_columns(work *w, const dpi_ckks_cipher *x, dp_error *err)
     return DP_OK;
 }
 
-static dp_status turn_rows(work *w, const dpi_ckks_cipher *y, dp_error *err)
+static dp_status turn_rows(multiplication *w, const dpi_ckks_cipher *y, dp_error *err)
 {
     const dpi_ckks_product *p = w->p;
     dpi_ckks_cipher *low = &w->shifted, *b = &w->row[0];
@@ -226,7 +226,7 @@ static dp_status turn_rows(work *w, const dpi_ckks_cipher *y, dp_error *err)
 }
 
 /* What has places of the one or the other of two is no larger than they. */
-static void shift_columns(work *w, size_t k)
+static void shift_columns(multiplication *w, size_t k)
 {
     const dpi_ckks *c = w->p->c;
     dpi_ckks_multiply_plain(c, &w->behind, &w->p->mask[k], &w->shifted);
@@ -236,7 +236,7 @@ static void shift_columns(work *w, size_t k)
     dpi_ckks_rotate(c, &w->shifted, dpi_ckks_turns_key(w->turns, k), w->room, &w->shifted);
 }
 
-static void add_products(work *w, const dpi_ckks_switch *square, dpi_ckks_cipher *to)
+static void add_products(multiplication *w, const dpi_ckks_switch *square, dpi_ckks_cipher *to)
 {
     const dpi_ckks *c = w->p->c;
     const size_t level = w->a.level;
@@ -261,7 +261,7 @@ dp_status dpi_ckks_product_apply(const dpi_ckks_product *p, const dpi_ckks_ciphe
                                  const dpi_ckks_switch *square, dpi_ckks_room *room,
                                  dpi_ckks_cipher *to, dp_error *err)
 {
-    work w = {.p = p, .turns = turns, .room = room};
+    multiplication w = {.p = p, .turns = turns, .room = room};
     if (x->level != p->level || y->level != p->level)
         dpi_misuse(__func__, "a matrix is at another level than the product");
     dp_status status = make_room(&w, err);
@@ -271,6 +271,6 @@ dp_status dpi_ckks_product_apply(const dpi_ckks_product *p, const dpi_ckks_ciphe
         status = turn_rows(&w, y, err);
     if (status == DP_OK)
         add_products(&w, square, to);
-    free_work(&w);
+    free_room(&w);
     return status;
 }
