@@ -11,5 +11,6 @@ libtacit_fhe_la_SOURCES = \
   %D%/linear.c %D%/linear.h \
   %D%/polynomial.c %D%/polynomial.h \
   %D%/product.c %D%/product.h \
-  %D%/sign.c %D%/sign.h
+  %D%/sign.c %D%/sign.h \
+  %D%/softmax.c %D%/softmax.h
 endif

@@ -1,6 +1,6 @@
 if SERVE
 TEST_FHE = libcheck.la libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-answer %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear %D%/t-boot %D%/t-boot-memory %D%/t-diagonals %D%/t-sign %D%/t-product
+UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-answer %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear %D%/t-boot %D%/t-boot-memory %D%/t-diagonals %D%/t-sign %D%/t-product %D%/t-softmax
 %C%_t_embed_LDADD = $(TEST_FHE)
 %C%_t_ckks_LDADD = $(TEST_FHE)
 %C%_t_ckks_answer_LDADD = $(TEST_FHE)
@@ -13,6 +13,8 @@ UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-answer %D%/t-ckks-context %D%/t-
 %C%_t_boot_memory_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_diagonals_LDADD = $(TEST_FHE)
 %C%_t_sign_LDADD = $(TEST_FHE)
+%C%_t_softmax_LDADD = $(TEST_FHE)
+%C%_t_softmax_LDFLAGS = -Wl,--wrap=aligned_alloc,--wrap=dpi_ckks_rotate
 %C%_t_product_LDADD = $(TEST_FHE)
 %C%_t_product_LDFLAGS = -Wl,--wrap=aligned_alloc,--wrap=dpi_ckks_rotate,--wrap=dpi_ckks_turn_raised
 endif
