@@ -63,6 +63,8 @@ static void lay_in_row(dpi_placement *l)
  * many, also in the gaps that strides leave.  False: it does not fit. */
 static bool lay_on_grid(const dp_stage *s, const dpi_placement *like, dpi_placement *l)
 {
+    if (like->gap[0] > MOST_PLACES || like->gap[1] > MOST_PLACES)
+        return false; /* and so products of strides do not wrap */
     const size_t channels = s->shape[2], within = like->gap[0] * like->gap[1];
     const bool packed = channels * like->plane > FEW_PLACES;
     l->grid = true;

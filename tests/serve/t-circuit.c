@@ -87,6 +87,17 @@ static dp_program *images(size_t channels)
     return fixed(p);
 }
 
+/* Strides beyond the image, whose product is beyond 2^32. */
+static dp_program *far_strides(void)
+{
+    uint64_t numbers = 9;
+    const dp_window far = {.size = {1, 1}, .stride = {1 << 16, 1 << 16}};
+    dp_program *p = dp_program_new();
+    const int x = dp_program_image(p, 32, 32, 1, "x", 0, 1);
+    convolve(p, &numbers, convolve(p, &numbers, x, &far, 1, 8), &far, 8, 8);
+    return fixed(p);
+}
+
 /* ---- both sides in one place ---- */
 
 typedef struct both {
@@ -218,6 +229,7 @@ static void images_are_near(void **state)
     (void)state;
     is_near(images(1), 0x1p-5);
     is_near(images(3), 0x1p-4);
+    is_near(far_strides(), 0x1p-9);
 }
 
 /* ---- layouts ---- */
