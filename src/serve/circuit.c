@@ -10,7 +10,7 @@
 enum {
     FEW_PLACES = 1 << 12,  /* that images are packed into where they can be */
     MOST_PLACES = 1 << 15, /* of any vector */
-    MOST_TERMS = 1 << 24,  /* of a stage: the sheet may be anybody's */
+    MOST_TERMS = 1 << 24,  /* of all stages: the sheet may be anybody's */
     LEAST_SCALE = 33,
     MOST_SCALE = 40,
     ANSWER_BITS = 8,              /* of an answer that the first prime holds beyond the scale */
@@ -122,15 +122,6 @@ static double weight_of(const dpi_serve_map *m, size_t at, double times)
     return m->weights != NULL ? m->weights[at] * times : 1;
 }
 
-/* At the most, of padding too: before room is taken for them. */
-static size_t terms_of(const dp_stage *a, const dp_stage *s)
-{
-    return s->size * (s->kind == DP_STAGE_DENSE
-                          ? a->size
-                          : s->window.size[0] * s->window.size[1] *
-                                (s->kind == DP_STAGE_CONVOLUTION ? a->shape[2] : 1));
-}
-
 static dp_status fill_map(const dpi_serve_map *m, double times, const dpi_placement *in,
                           const dpi_placement *out, dpi_ckks_map *map, dp_error *err)
 {
@@ -192,8 +183,6 @@ static dp_status make_linear(dpi_circuit *c, const dpi_placement *in, double in_
     const double times = ldexp(step->times / in_times, a->fraction - s->fraction);
     dpi_placement like = *in;
     dpi_serve_map m;
-    if (s->size > MOST_PLACES || terms_of(a, s) > MOST_TERMS)
-        return refuse(c, step->stage, "it has too many numbers for a ciphertext", err);
     dp_status status = dpi_serve_map_make(c->p, step->stage, &m, err);
     if (status == DP_OK)
         status = new_layout(s->size, &step->out, err);
@@ -332,8 +321,42 @@ static dp_status make_step(dpi_circuit *c, size_t i, dp_error *err)
                                                                    : status;
 }
 
+/* At the most, of padding too. */
+static size_t terms_of(const dp_stage *a, const dp_stage *s)
+{
+    return s->size * (s->kind == DP_STAGE_DENSE
+                          ? a->size
+                          : s->window.size[0] * s->window.size[1] *
+                                (s->kind == DP_STAGE_CONVOLUTION ? a->shape[2] : 1));
+}
+
+/* Before room is taken for any. */
+static dp_status check_terms(const dpi_circuit *c, dp_error *err)
+{
+    size_t terms = 0;
+    for (size_t i = 0; i < c->n_steps; i++) {
+        const size_t k = c->step[i].stage;
+        const dp_stage *s = dp_program_stage(c->p, k);
+        if (s->size > MOST_PLACES)
+            return refuse(c, k, "it has too many numbers for a ciphertext", err);
+        if (c->step[i].kind == DPI_CIRCUIT_LINEAR)
+            terms += terms_of(dp_program_stage(c->p, (size_t)s->in[0]), s);
+        if (terms > MOST_TERMS)
+            return refuse(c, k,
+                          "it has too many products, with the stages before it more than 2^24; "
+                          "take narrower layers, or smaller windows",
+                          err);
+    }
+    return DP_OK;
+}
+
 static dp_status make_steps(dpi_circuit *c, size_t last, dp_error *err)
 {
+    if (last - 1 >= DPI_CKKS_PRIMES)
+        return dpi_fail(err, DP_EPRIVACY,
+                        "the program has %zu stages, a level each, and there are no parameters of "
+                        "%d levels; take fewer stages, or another protocol",
+                        last - 1, (int)DPI_CKKS_PRIMES);
     c->step = dpi_alloc(last, sizeof *c->step);
     if (c->step == NULL)
         return dpi_fail_nomem(err);
@@ -343,6 +366,8 @@ static dp_status make_steps(dpi_circuit *c, size_t last, dp_error *err)
         c->step[c->n_steps].stage = k;
         status = kind_of(c, k, &c->step[c->n_steps++].kind, err);
     }
+    if (status == DP_OK)
+        status = check_terms(c, err);
     for (size_t i = 0; i < c->n_steps && status == DP_OK; i++)
         status = make_step(c, i, err);
     return status;

@@ -374,6 +374,37 @@ static void large_stages_are_refused(void **state)
     }
 }
 
+/* `side` x `side` of 32 channels, `stages` means of `size` x `size` that leave that. */
+static dp_program *means(size_t side, size_t size, size_t stages)
+{
+    const dp_window window = {.size = {size, size}, .padding = {size / 2, size / 2}};
+    dp_program *p = dp_program_new();
+    int x = dp_program_image(p, side, side, 32, "x", 0, 1);
+    for (size_t k = 0; k < stages; k++)
+        x = dp_program_average_pool(p, x, &window);
+    return fixed(p);
+}
+
+/* Means need no weights, so that a sheet of many is short: what all stages take together counts. */
+static void many_stages_are_refused(void **state)
+{
+    (void)state;
+    dp_program *of[] = {means(32, 17, 2), means(1, 1, 64)};
+    dp_error err = {0};
+    for (size_t k = 0; k < 2; k++) {
+        dpi_serve_plan plan;
+        dpi_circuit c;
+        assert_ok(dpi_serve_plan_whole(of[k], DPI_MODE_LINEAR, &plan, &err), err.text);
+        assert_fails(dpi_circuit_make(&plan, &c, &err), k == 0 ? DP_EUNSUPPORTED : DP_EPRIVACY,
+                     &err,
+                     k == 0 ? "stage 2 (average pool) cannot be computed under CKKS: it has too "
+                              "many products"
+                            : "64 stages, a level each");
+        dpi_circuit_free(&c);
+        dp_program_free(of[k]);
+    }
+}
+
 static void bytes_that_are_none_are_told(void **state)
 {
     (void)state;
@@ -467,6 +498,7 @@ int main(void)
         cmocka_unit_test(far_sigmoids_are_refused),
         cmocka_unit_test(far_inputs_are_refused),
         cmocka_unit_test(large_stages_are_refused),
+        cmocka_unit_test(many_stages_are_refused),
         cmocka_unit_test(bytes_that_are_none_are_told),
         cmocka_unit_test(answers_are_renewed),
         cmocka_unit_test(a_server_answers),
