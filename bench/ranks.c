@@ -2,10 +2,11 @@
  *
  *     mpirun -n CARDS bench/ranks [KERNELS [SECONDS [MIB [RUNS]]]]
  *
- * Each of KERNELS tasks takes SECONDS, and its result goes to all other cards.  A JSON line: the
- * median over runs of computing alone, of messages alone, and of both; what the simulator says of both,
- * at the bandwidth at which it says of messages alone what was measured, and likewise of computing;
- * and how long one message takes at it.  The aim is 1.15 max(computing, messages) and one message. */
+ * Each of KERNELS tasks, as many as cards or more, takes SECONDS, and its result goes to all
+ * others.  A JSON line: the median over runs of computing alone, of messages alone, and of both;
+ * what the simulator says of both, at the bandwidth at which it says of messages alone what was
+ * measured, and likewise of computing; and how long one message takes at it.  The aim is
+ * 1.15 max(computing, messages) and one message. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,11 +82,15 @@ static double time_plan(virtual_cards *v, int rank, size_t cards, size_t kernels
     const unsigned char expected = (unsigned char)(sends ? kernels : kernels / cards);
     for (size_t k = 0; k <= runs; k++) { /* the first one warms up */
         const double begun = bench_now();
-        if (to == NULL || input == NULL || dpi_run_ranks(&job, MPI_COMM_WORLD, &err) != DP_OK)
+        if (to == NULL || input == NULL || dpi_run_ranks(&job, MPI_COMM_WORLD, &err) != DP_OK) {
             (void)fprintf(stderr, "ranks: %s\n", err.text);
+            (void)MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         found[k > 0 ? k - 1 : 0] = bench_now() - begun;
-        if (rank == 0 && to[v->bytes - 1] != expected)
+        if (rank == 0 && to[v->bytes - 1] != expected) {
             (void)fprintf(stderr, "ranks: not all results have come\n");
+            (void)MPI_Abort(MPI_COMM_WORLD, 1);
+        }
     }
     free(to);
     free(input);
@@ -124,6 +129,8 @@ int main(int argc, char **argv)
         MPI_Comm_size(MPI_COMM_WORLD, &ranks) != MPI_SUCCESS)
         return 2;
     const size_t cards = (size_t)ranks;
+    if (cards > DPI_PLAN_CARDS || kernels < cards)
+        return 2;
     kernels -= kernels % cards;
     const double computing = time_plan(&v, rank, cards, kernels, seconds, false, runs);
     const double sending = time_plan(&v, rank, cards, kernels, 0, true, runs);

@@ -266,7 +266,7 @@ def other_costs(of):
 
 
 def runs(_):
-    kept = sorted((ROOT / "bench" / "results").glob("*-ranks.jsonl"))[-1]
+    kept = max((ROOT / "bench" / "results").glob("*-ranks.jsonl"), key=lambda path: (path.name[:10], path.stat().st_mtime))
     rows = []
     for line in kept.read_text(encoding="utf-8").splitlines():
         r = json.loads(line)
@@ -274,7 +274,7 @@ def runs(_):
     return [
         "## Plans that were run",
         "",
-        f"Processes of MPI on one machine of two processors, `OMPI_MCA_btl=self,tcp mpirun -n CARDS bench/ranks KERNELS SECONDS MIB 5`, kept as `bench/results/{kept.name}`. Cards wait instead of computing; messages are real, all results go to all cards. Seconds, and both without one message over the larger of the two alone; the simulator's is told only what computing alone and messages alone took.",
+        f"Processes of MPI on one machine of two processors, `make bench/ranks; OMPI_MCA_btl=self,tcp mpirun --oversubscribe -n CARDS bench/ranks KERNELS SECONDS MIB 5` (Open MPI), kept as `bench/results/{kept.name}`. Cards wait instead of computing; messages are real, all results go to all cards. Seconds, and both without one message over the larger of the two alone; the simulator's is told only what computing alone and messages alone took.",
         "",
         *table(["cards", "kernels", "seconds each", "MiB each", "computing alone", "messages alone", "both", "over the larger", "simulated over measured"], rows),
         "",

@@ -1,6 +1,7 @@
 /* What ends at the level where it began is made where it is to be; what goes down, in a room. */
 #include "cluster/cards.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -100,6 +101,8 @@ static dpi_ckks_cipher input(const card_task *t, size_t k, size_t which)
     dpi_ckks_cipher x = view(t->cards, h, (size_t)h->level, NULL), *low = &t->at->low[which];
     if (x.level == t->level)
         return x;
+    if (x.level < t->level)
+        dpi_misuse(__func__, "an input is at a lower level than the plan says");
     dpi_ckks_copy(t->keys->c, &x, low);
     dpi_ckks_lower(t->keys->c, t->level, t->at->room, low);
     return *low;
@@ -170,6 +173,8 @@ static void combine(const card_task *t, dpi_ckks_cipher *to)
     const double *a = t->p->number + t->s->argument;
     dpi_ckks_zero_product(c, t->level, to);
     for (size_t k = 0; k < t->s->n_in; k++) {
+        if (a[k + 1] == 0)
+            continue;
         const dpi_ckks_cipher x = input(t, k, 0);
         dpi_ckks_multiply_add_number(c, &x, a[k + 1], t->at->room, to);
     }
@@ -177,21 +182,33 @@ static void combine(const card_task *t, dpi_ckks_cipher *to)
     dpi_ckks_add_number(c, a[0], to);
 }
 
+/* Numbers of a sum that are none, or do not fit. */
+static dp_status check_numbers(const card_task *t, dp_error *err)
+{
+    for (size_t k = 0; k <= t->s->n_in; k++) {
+        const double a = t->p->number[t->s->argument + k];
+        if (!(fabs(a) * dpi_ckks_scale(t->keys->c, t->level) < 0x1p59))
+            return dpi_fail(err, DP_EDOMAIN,
+                            "a plan multiplies by %g, which is no number, or too large", a);
+    }
+    return DP_OK;
+}
+
 static const struct {
     void (*compute)(const card_task *t, dpi_ckks_cipher *to);
-    bool goes_down;
+    bool goes_down, has_numbers;
 } arithmetic[DPI_OPS] = {
     [DPI_OP_ROTATE] = {rotate},         [DPI_OP_MULTIPLY] = {multiply},
     [DPI_OP_TIMES] = {times},           [DPI_OP_ADD] = {add},
     [DPI_OP_RESCALE] = {rescale, true}, [DPI_OP_TWICE] = {twice, true},
-    [DPI_OP_COMBINE] = {combine, true},
+    [DPI_OP_COMBINE] = {combine, true, true},
 };
 
 static dp_status compute(void *self, size_t worker, const dpi_plan *p, const dpi_step *s,
                          const void *const *in, void *out, dp_error *err)
 {
     const dpi_cards *cards = self;
-    card_room *at = &cards->of[worker];
+    card_room *at = cards->of + worker;
     const card_task t = {.cards = cards,
                          .keys = &cards->keys,
                          .at = at,
@@ -199,9 +216,12 @@ static dp_status compute(void *self, size_t worker, const dpi_plan *p, const dpi
                          .s = s,
                          .in = in,
                          .level = level_of(cards, s->level)};
-    (void)err;
+    if (worker >= cards->workers)
+        dpi_misuse(__func__, "there are not as many rooms as workers");
     if (arithmetic[s->op].compute == NULL)
         dpi_misuse(__func__, "a step that is no arithmetic");
+    if (arithmetic[s->op].has_numbers && check_numbers(&t, err) != DP_OK)
+        return DP_EDOMAIN;
     if (arithmetic[s->op].goes_down) {
         arithmetic[s->op].compute(&t, &at->made);
         dpi_card_write(cards, &at->made, out);

@@ -22,7 +22,8 @@ DP_MUST_CHECK dp_status dpi_cards_new(const dpi_card_keys *keys, size_t workers,
 void dpi_cards_free(dpi_cards *cards);
 
 /* Steps with the bounds of ciphertexts; of TWICE the places are between -1 and 1, as Chebyshev
- * polynomials are.  What takes time alone, and a rotation without a key, are misuse. */
+ * polynomials are.  What only takes time (WORK), raising of a modulus, and a rotation without a
+ * key are misuse. */
 dpi_card_kind dpi_cards_kind(dpi_cards *cards);
 
 /* A ciphertext at the level of a value, and a value's: x has room for it.  It is no message to be

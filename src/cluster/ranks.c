@@ -1,6 +1,7 @@
-/* The caller's thread moves messages, since MPI moves long ones only while it is called, and a thread
- * of its own computes.  From one rank to another messages keep the plan's order, so that they need no
- * other name.  In place of a value that was not made an empty message goes: nobody waits for ever. */
+/* The caller's thread moves messages, since MPI moves long ones only while it is called, and one
+ * of a pool computes.  From one rank to another messages keep the plan's order, so that they need
+ * no other name.  In place of a value that was not made an empty message goes: nobody waits for
+ * ever. */
 #include "cluster/ranks.h"
 
 #include <limits.h>
@@ -9,6 +10,8 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/float.h"
+#include "base/pool.h"
 
 enum { NAP = 20000 /* ns between looks at messages: shorter than a socket fills in */ };
 
@@ -18,6 +21,7 @@ typedef struct rank_run {
     size_t rank, ranks;
     bool *crosses;         /* [n_steps] messages between ranks, of a value that the other has not */
     const void **in;       /* [most inputs] of the one step that is computed */
+    void *spare;      /* as long as any value: what comes goes here where there is no room */
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
     void **value;    /* [n_values] NULL: not made yet, read by nobody any more, or failed */
@@ -51,7 +55,10 @@ static bool is_own(const rank_run *r, uint32_t card)
 static void put(rank_run *r, uint32_t value, void *bytes)
 {
     (void)pthread_mutex_lock(&r->mutex);
-    r->value[value] = bytes;
+    const bool is_read = r->uses[value] > 0;
+    if (!is_read)
+        dpi_free(bytes);
+    r->value[value] = is_read ? bytes : NULL;
     r->is_there[value] = true;
     (void)pthread_cond_broadcast(&r->changed);
     (void)pthread_mutex_unlock(&r->mutex);
@@ -95,12 +102,10 @@ static bool take_inputs(rank_run *r, const dpi_step *s)
 
 static void *make(rank_run *r, const dpi_step *s)
 {
-    const dpi_card_kind *kind = &r->job->kind;
     dp_error err = {0};
     void *out = dpi_alloc(bytes_of(r, s->out), 1);
-    const dp_status status = out == NULL
-                                 ? dpi_fail_nomem(&err)
-                                 : kind->compute(kind->self, 0, r->job->p, s, r->in, out, &err);
+    const dp_status status =
+        out == NULL ? dpi_fail_nomem(&err) : dpi_job_compute(r->job, 0, s, r->in, out, &err);
     if (status == DP_OK)
         return out;
     dpi_free(out);
@@ -108,9 +113,8 @@ static void *make(rank_run *r, const dpi_step *s)
     return NULL;
 }
 
-static void *compute_all(void *user)
+static void compute_all(rank_run *r)
 {
-    rank_run *r = user;
     const dpi_plan *p = r->job->p;
     for (size_t k = 0; k < p->n_steps; k++) {
         const dpi_step *s = &p->step[k];
@@ -120,10 +124,16 @@ static void *compute_all(void *user)
         for (uint32_t i = 0; i < s->n_in; i++)
             use(r, p->in[s->in + i]);
     }
-    return NULL;
 }
 
 /* ---- messages ---- */
+
+/* Ranks that wait for a message which MPI cannot move cannot be told. */
+static void must(const rank_run *r, int result)
+{
+    if (result != MPI_SUCCESS)
+        (void)MPI_Abort(r->comm, 1);
+}
 
 /* Begins the line's next message; false where its value is not there yet. */
 static bool begin(rank_run *r, rank_line *l)
@@ -152,14 +162,17 @@ static bool begin(rank_run *r, rank_line *l)
     return true;
 }
 
-static void end_receiving(rank_run *r, rank_line *l, uint32_t value, bool good, const MPI_Status *status)
+/* What has come is whole, or an empty message. */
+static void end_receiving(rank_run *r, rank_line *l, uint32_t value, const MPI_Status *status)
 {
     const dp_error none = {.status = DP_ENOMEM, .text = "no memory for what another rank has sent"};
+    const dp_error torn = {.status = DP_EIO, .text = "another rank runs another plan"};
     int count = 0;
     (void)MPI_Get_count(status, MPI_BYTE, &count);
-    if (l->to == NULL)
-        fail(r, &none);
-    if (!good || count == 0) {
+    const bool whole = count == (int)bytes_of(r, value);
+    if (l->to == NULL || (!whole && count != 0))
+        fail(r, l->to == NULL ? &none : &torn);
+    if (!whole) {
         dpi_free(l->to);
         l->to = NULL;
     }
@@ -171,17 +184,14 @@ static bool end(rank_run *r, rank_line *l)
 {
     int done = 0;
     MPI_Status status;
-    const dp_error broken = {.status = DP_EIO, .text = "MPI could not send what a plan has made"};
     const uint32_t value = r->job->p->step[l->next].out;
-    const bool good = MPI_Test(&l->request, &done, &status) == MPI_SUCCESS;
-    if (good && !done)
+    must(r, MPI_Test(&l->request, &done, &status));
+    if (!done)
         return false;
-    if (!l->sends)
-        end_receiving(r, l, value, good, &status);
-    else if (!good)
-        fail(r, &broken);
     if (l->sends)
         use(r, value);
+    else
+        end_receiving(r, l, value, &status);
     l->moves = false;
     l->next++;
     return true;
@@ -258,28 +268,25 @@ static dp_status finish(rank_run *r, dp_error *err)
     return any ? dpi_fail(err, DP_EPEER, "another rank has failed at a step of the plan") : DP_OK;
 }
 
-/* Without a thread nothing is made, and others are told so. */
-static void compute_none(rank_run *r)
+/* The caller is the one that moves messages. */
+static void work(void *user, size_t k)
 {
-    const dpi_plan *p = r->job->p;
-    const dp_error none = {.status = DP_ENOMEM, .text = "no thread that computes a plan's steps"};
-    fail(r, &none);
-    for (size_t k = 0; k < p->n_steps; k++)
-        if (p->step[k].op != DPI_OP_MESSAGE && is_own(r, p->step[k].card))
-            put(r, p->step[k].out, NULL);
+    if (k == 0)
+        move_all(user);
+    else
+        compute_all(user);
 }
 
-static dp_status run(rank_run *r, uint64_t *at, dp_error *err)
+static size_t longest(const rank_run *r)
 {
-    pthread_t thread;
-    prepare(r, at);
-    const bool runs = pthread_create(&thread, NULL, compute_all, r) == 0;
-    if (!runs)
-        compute_none(r);
-    move_all(r);
-    if (runs)
-        (void)pthread_join(thread, NULL);
-    return finish(r, err);
+    size_t most = 1;
+    for (size_t v = 0; v < r->job->p->n_values; v++) {
+        const size_t n = bytes_of(r, (uint32_t)v);
+        most = n > most ? n : most;
+    }
+    if (most > INT_MAX)
+        dpi_misuse(__func__, "a value is longer than a message of MPI");
+    return most;
 }
 
 static size_t most_inputs(const dpi_plan *p)
@@ -293,18 +300,26 @@ static size_t most_inputs(const dpi_plan *p)
 static bool has_room(const rank_run *r, const uint64_t *at)
 {
     return r->crosses != NULL && r->in != NULL && r->value != NULL && r->is_there != NULL &&
-           r->uses != NULL && at != NULL;
+           r->uses != NULL && r->spare != NULL && at != NULL;
 }
 
-static void check(const rank_run *r)
+/* Where this rank has what it needs, and the others, too. */
+static dp_status run(rank_run *r, uint64_t *at, dp_error *err)
 {
-    const dpi_plan *p = r->job->p;
-    if (p->status != DP_OK || p->value[r->job->result].home != 0 ||
-        r->job->input[r->job->result] != NULL)
-        dpi_misuse(__func__, "the plan has failed, or its result is not one of card 0");
-    for (size_t v = 0; v < p->n_values; v++)
-        if (bytes_of(r, (uint32_t)v) > INT_MAX)
-            dpi_misuse(__func__, "a value is longer than a message of MPI");
+    dpi_pool *pool = NULL;
+    dp_status status = has_room(r, at) ? dpi_float_check(err) : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = dpi_pool_new(2, &pool, err);
+    const bool any = of_any(r, status != DP_OK);
+    if (any && status == DP_OK)
+        status = dpi_fail(err, DP_EPEER, "another rank cannot begin the plan");
+    if (status == DP_OK) {
+        prepare(r, at);
+        dpi_pool_run(pool, work, r);
+        status = finish(r, err);
+    }
+    dpi_pool_free(pool);
+    return status;
 }
 
 dp_status dpi_run_ranks(const dpi_plan_job *job, MPI_Comm comm, dp_error *err)
@@ -312,6 +327,9 @@ dp_status dpi_run_ranks(const dpi_plan_job *job, MPI_Comm comm, dp_error *err)
     const dpi_plan *p = job->p;
     int rank = 0, ranks = 1;
     MPI_Comm own;
+    dpi_job_check(job);
+    if (p->value[job->result].home != 0)
+        dpi_misuse(__func__, "the result is not one of card 0");
     if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS)
         return dpi_fail(err, DP_EIO, "MPI gives no communicator for the plan");
     (void)MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
@@ -329,16 +347,12 @@ dp_status dpi_run_ranks(const dpi_plan_job *job, MPI_Comm comm, dp_error *err)
                   .is_there = dpi_alloc(p->n_values, sizeof *r.is_there),
                   .uses = dpi_alloc(p->n_values, sizeof *r.uses)};
     uint64_t *at = dpi_alloc(p->n_values, sizeof *at);
-    const bool room = has_room(&r, at);
-    check(&r);
-    dp_status status = room ? DP_OK : dpi_fail_nomem(err);
-    if (of_any(&r, !room) && room)
-        status = dpi_fail(err, DP_EPEER, "another rank has no memory for the plan");
-    if (status == DP_OK)
-        status = run(&r, at, err);
+    r.spare = dpi_alloc(longest(&r), 1);
+    const dp_status status = run(&r, at, err);
     dpi_free(at);
     dpi_free(r.crosses);
     dpi_free(r.in);
+    dpi_free(r.spare);
     dpi_free(r.value);
     dpi_free(r.is_there);
     dpi_free(r.uses);

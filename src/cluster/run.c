@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/float.h"
 #include "base/pool.h"
 
 typedef struct crew {
@@ -28,6 +29,38 @@ static void count_uses(crew *w)
         for (uint32_t i = 0; i < p->step[k].n_in; i++)
             w->uses[p->in[p->step[k].in + i]]++;
     w->uses[w->job->result]++;
+}
+
+void dpi_job_check(const dpi_plan_job *job)
+{
+    const dpi_plan *p = job->p;
+    size_t known = 0;
+    if (p->status != DP_OK || job->result >= p->n_values || job->input[job->result] != NULL)
+        dpi_misuse(__func__, "the plan has failed, or its result is an input");
+    for (size_t k = 0; k < p->n_steps; k++) {
+        const bool makes = p->step[k].op != DPI_OP_MESSAGE;
+        if (makes && job->input[p->step[k].out] != NULL)
+            dpi_misuse(__func__, "a value is given that a step makes");
+        known += makes;
+    }
+    for (size_t v = 0; v < p->n_values; v++)
+        known += job->input[v] != NULL;
+    if (known != p->n_values)
+        dpi_misuse(__func__, "an input of the plan is not given");
+}
+
+dp_status dpi_job_compute(const dpi_plan_job *job, size_t worker, const dpi_step *s,
+                          const void *const *in, void *out, dp_error *err)
+{
+    dp_error own = {0};
+    const dp_status status =
+        job->kind.compute(job->kind.self, worker, job->p, s, in, out, &own);
+    if (status == DP_OK || own.status == status) {
+        if (status != DP_OK)
+            *err = own;
+        return status;
+    }
+    return dpi_fail(err, status, "a step of a plan has failed");
 }
 
 static bool is_input(const crew *w, uint32_t value)
@@ -63,7 +96,10 @@ static const dpi_step *take(crew *w)
 static void finish(crew *w, const dpi_step *s, void *out)
 {
     const uint32_t *in = w->job->p->in + s->in;
-    w->value[s->out] = out;
+    const bool is_read = w->uses[s->out] > 0;
+    if (!is_read)
+        dpi_free(out);
+    w->value[s->out] = is_read ? out : NULL;
     w->is_made[s->out] = true;
     for (uint32_t i = 0; i < s->n_in; i++)
         if (--w->uses[in[i]] == 0 && !is_input(w, in[i])) {
@@ -86,7 +122,7 @@ static dp_status compute(crew *w, size_t worker, const dpi_step *s, void **out, 
         in[i] = is_input(w, value) ? job->input[value] : w->value[value];
     }
     if (status == DP_OK)
-        status = job->kind.compute(job->kind.self, worker, job->p, s, in, *out, err);
+        status = dpi_job_compute(job, worker, s, in, *out, err);
     dpi_free(in);
     return status;
 }
@@ -144,10 +180,11 @@ dp_status dpi_run_threads(const dpi_plan_job *job, size_t threads, dp_error *err
               .value = dpi_alloc(n, sizeof *w.value),
               .is_made = dpi_alloc(n, sizeof *w.is_made),
               .uses = dpi_alloc(n, sizeof *w.uses)};
-    if (job->p->status != DP_OK || job->input[job->result] != NULL)
-        dpi_misuse(__func__, "the plan has failed, or its result is an input");
+    dpi_job_check(job);
     const bool room = w.value != NULL && w.is_made != NULL && w.uses != NULL;
-    dp_status status = room ? run(&w, threads, err) : dpi_fail_nomem(err);
+    dp_status status = room ? dpi_float_check(err) : dpi_fail_nomem(err);
+    if (status == DP_OK)
+        status = run(&w, threads, err);
     dpi_free(w.value);
     dpi_free(w.is_made);
     dpi_free(w.uses);

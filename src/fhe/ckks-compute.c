@@ -121,6 +121,7 @@ void dpi_ckks_multiply_add_number(const dpi_ckks *c, const dpi_ckks_cipher *x, d
                                   dpi_ckks_room *room, dpi_ckks_cipher *to)
 {
     const double scale = c->scale[x->level];
+    must_agree(x->level, x->scale * scale, to->level, to->scale);
     for (size_t t = 0; t <= x->level; t++) {
         const uint64_t w[2] = {1, dpi_ckks_residue(c, t, llrint(a * scale))};
         for (size_t k = 0; k < 2; k++) {
@@ -132,7 +133,6 @@ void dpi_ckks_multiply_add_number(const dpi_ckks *c, const dpi_ckks_cipher *x, d
     }
     to->noise += fabs(a) * x->noise + .5 / scale * x->size;
     to->size += fabs(a) * x->size;
-    to->scale = x->scale * scale;
 }
 
 void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,

@@ -14,6 +14,7 @@ endif
 %C%_t_plan_LDADD = $(TEST_CLUSTER)
 %C%_t_polynomial_LDADD = $(TEST_CLUSTER)
 %C%_t_run_SOURCES = %D%/t-run.c %D%/scene.c %D%/scene.h
+%C%_t_run_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_run_LDADD = libcheck.la libtacit-cluster.la libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 %C%_t_search_LDADD = $(TEST_CLUSTER)
 %C%_t_simulate_LDADD = $(TEST_CLUSTER)

@@ -1,6 +1,6 @@
-/* A network over cards: a matrix by diagonals, whose giant steps are the cards', and a polynomial of
- * what it makes, in a ring that protects nothing.  All follows from the seed, so that who else makes
- * it has the same bits. */
+/* A network over cards: a matrix by diagonals, whose giant steps are the cards', and a polynomial
+ * of what it makes, in a ring that protects nothing.  All follows from the seed, so that who else
+ * makes it has the same bits. */
 #ifndef TESTS_CLUSTER_SCENE_H
 #define TESTS_CLUSTER_SCENE_H
 

@@ -1,6 +1,7 @@
 /* Plans that threads run: the right numbers, and the same bits whatever the cards and threads. */
 #include "cluster/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/cluster/scene.h"
@@ -114,11 +115,70 @@ static void values_are_kept_until_they_are_read(void **state)
         }
 }
 
+/* ---- memory ---- */
+
+static int allocations, failing;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return ++allocations == failing ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* By one thread, so that the n-th allocation is the same each time. */
+static dp_status run_all(const card_scene *s, const dpi_plan *p, uint32_t result, dp_error *err)
+{
+    dpi_cards *cards;
+    dp_status status = dpi_cards_new(&s->keys, 1, &cards, err);
+    if (status != DP_OK)
+        return status;
+    const dpi_card_kind kind = dpi_cards_kind(cards);
+    void *in = malloc(kind.bytes(kind.self, 0));
+    void *out = malloc(kind.bytes(kind.self, p->value[result].level));
+    const void **input = calloc(p->n_values, sizeof *input);
+    assert_true(in != NULL && out != NULL && input != NULL);
+    dpi_card_write(cards, &s->sent, in);
+    input[0] = in;
+    const dpi_plan_job job = {.p = p, .kind = kind, .input = input, .result = result, .to = out};
+    status = dpi_run_threads(&job, 1, err);
+    free(input);
+    free(in);
+    free(out);
+    dpi_cards_free(cards);
+    return status;
+}
+
+static void each_failed_allocation_is_told(void **state)
+{
+    (void)state;
+    static card_scene s;
+    dpi_plan p;
+    uint32_t result;
+    dp_error err = {0};
+    card_scene_begin(&s);
+    card_scene_plan(&p, &s, 2, &result);
+    allocations = failing = 0;
+    assert_ok(run_all(&s, &p, result, &err), err.text);
+    const int all = allocations;
+    assert_true(all > 40);
+    for (int k = 1; k <= all; k++) {
+        allocations = 0;
+        failing = k;
+        assert_int_equal(run_all(&s, &p, result, &err), DP_ENOMEM);
+    }
+    failing = 0;
+    dpi_plan_free(&p);
+    card_scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_cards_and_threads_make_the_same),
         cmocka_unit_test(values_are_kept_until_they_are_read),
+        cmocka_unit_test(each_failed_allocation_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
