@@ -25,8 +25,9 @@
  * plus e times the mean of |F|^T.  With a core t_0^T is taken off all coefficients, and put back on
  * knot 0, for the sake of the latter.
  *
- * FFTW's planner has global state: plans are made and destroyed under one lock, which is the only
- * writable file-scope datum of the accountant.  Executing a plan needs no lock. */
+ * FFTW's planner has global state: plans are made and destroyed under one lock.  Executing a plan
+ * needs none.  Making one takes as long as several transforms, so plans up to KEPT are kept for the
+ * process, a pair for each size: with the lock all writable file-scope data of the accountant. */
 #include "accountant/grid/fft.h"
 
 #include <fftw3.h>
@@ -37,40 +38,74 @@
 
 #include "base/alloc.h"
 
-static pthread_mutex_t fftw_planner_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static const double UNIT = DBL_EPSILON / 2;
 static const double LEVEL = 8;
 static const double POWER = 8;
 static const double FLAT = 100;
 static const double DEEP = 800; /* -log of anything that does not underflow is less */
 
+enum { KEPT = 18 /* log2 of the largest, 5 MB */ };
+
 typedef struct plans {
     fftw_plan forth, back;
 } plans;
 
-static void plans_free(plans *p)
+static pthread_mutex_t fftw_planner_lock = PTHREAD_MUTEX_INITIALIZER;
+static plans kept[KEPT + 1];
+
+/* ---- under the lock ---- */
+
+static void destroy(plans *p)
 {
-    (void)pthread_mutex_lock(&fftw_planner_lock);
     if (p->forth != NULL)
         fftw_destroy_plan(p->forth);
     if (p->back != NULL)
         fftw_destroy_plan(p->back);
-    (void)pthread_mutex_unlock(&fftw_planner_lock);
+    *p = (plans){0};
 }
 
 /* ESTIMATE leaves the data alone and gives the same plan, hence the same bits, every time. */
-static bool plans_new(plans *p, double *data, size_t n)
+static void make(plans *p, double *data, size_t n)
 {
     fftw_complex *z = (fftw_complex *)data;
-    (void)pthread_mutex_lock(&fftw_planner_lock);
     p->forth = fftw_plan_dft_r2c_1d((int)n, data, z, FFTW_ESTIMATE);
     p->back = fftw_plan_dft_c2r_1d((int)n, z, data, FFTW_ESTIMATE);
+    if (p->forth == NULL || p->back == NULL)
+        destroy(p);
+}
+
+/* ---- without it ---- */
+
+/* Where plans of that size are kept; NULL where they are not. */
+static plans *keeper(size_t n)
+{
+    size_t log = 0;
+    while ((size_t)1 << log < n)
+        log++;
+    return log <= KEPT && (size_t)1 << log == n ? &kept[log] : NULL;
+}
+
+static bool plans_new(plans *p, double *data, size_t n)
+{
+    plans *place = keeper(n);
+    (void)pthread_mutex_lock(&fftw_planner_lock);
+    if (place == NULL)
+        make(p, data, n);
+    else if (place->forth == NULL)
+        make(place, data, n);
+    if (place != NULL)
+        *p = *place;
     (void)pthread_mutex_unlock(&fftw_planner_lock);
-    if (p->forth != NULL && p->back != NULL)
-        return true;
-    plans_free(p);
-    return false;
+    return p->forth != NULL;
+}
+
+static void plans_free(plans *p, size_t n)
+{
+    if (keeper(n) != NULL)
+        return;
+    (void)pthread_mutex_lock(&fftw_planner_lock);
+    destroy(p);
+    (void)pthread_mutex_unlock(&fftw_planner_lock);
 }
 
 double dpi_fft_error(size_t n)
@@ -158,7 +193,7 @@ static coefficient around_one(const core *c, const double *z, double zero, doubl
 struct dpi_convolution {
     size_t n;
     plans plans;
-    double *data;                /* [n + 2], where the plans were made */
+    double *data;                /* [n + 2], aligned as all that plans are made for */
     double *log_abs, *arg;       /* [n/2 + 1]: sum of T log F */
     double *largest, *deviation; /* sum of T log(|F| + error), of T error / (|F| + error) */
     double log_atom;             /* sum of T log t_0; +INFINITY when some factor has no core */
@@ -188,7 +223,7 @@ void dpi_convolution_free(dpi_convolution *p)
 {
     if (p == NULL)
         return;
-    plans_free(&p->plans);
+    plans_free(&p->plans, p->n);
     dpi_free(p->log_abs);
     dpi_free(p);
 }
@@ -197,7 +232,7 @@ void dpi_convolution_multiply(dpi_convolution *p, double steps)
 {
     core c;
     core_take(&c, p->data, p->n);
-    fftw_execute(p->plans.forth);
+    fftw_execute_dft_r2c(p->plans.forth, p->data, (fftw_complex *)p->data);
     double zero = p->data[0];
     /* Where |F|^2 is below e^(-2 FLAT / T), F^T need not be computed. */
     double faint = exp(-FLAT / steps);
@@ -251,7 +286,7 @@ double dpi_convolution_finish(dpi_convolution *p)
         size += twin * one_size;
         sum += twin * one_error;
     }
-    fftw_execute(p->plans.back);
+    fftw_execute_dft_c2r(p->plans.back, (fftw_complex *)p->data, p->data);
     for (size_t i = 0; i < p->n; i++)
         p->data[i] /= (double)p->n;
     p->data[0] += atom;

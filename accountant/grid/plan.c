@@ -97,6 +97,10 @@ static window shortest_window(const tilts *t, double log_alias, double log_noise
     return best;
 }
 
+/* Points that a power of two has beyond those needed make it finer, by no more than this: another
+ * round costs more, but knots cost, too. */
+static const double FINER = 0.75;
+
 static double spacing_for(const dpi_saddle *saddle, double steps, double excess)
 {
     double c = saddle->tilt;
@@ -173,8 +177,10 @@ bool dpi_plan_grid(const dpi_loss_law *law, const dpi_saddle *saddle, const dpi_
     double widest =
         spacing_for(saddle, law->steps, fmax(excess, fmin(aim->widest * unit, MAX_EXCESS)));
     dx = align(law, fmin(widest, fmax(dx, length / CHEAP_POINTS)));
-    *grid = (dpi_knots){.spacing = dx, .tilt = w.tilt, .tail_tilt = w.tail_tilt};
-    grid->size = round_up(length / dx);
+    const size_t size = round_up(length / dx);
+    if (size > 0)
+        dx = fmin(dx, align(law, fmax(length / (double)size, FINER * dx)));
+    *grid = (dpi_knots){.size = size, .spacing = dx, .tilt = w.tilt, .tail_tilt = w.tail_tilt};
     for (size_t i = 0; grid->size > 0 && i < law->n; i++)
         if (dpi_mass_knots(law->term[i].pair, grid, log_cut) > DPI_MAX_POINTS)
             return false;

@@ -9,9 +9,10 @@
  * are in doc/design/accountant.md.  Both directions (record added, record removed) are composed
  * apart and the worse one counts.
  *
- * No callbacks, no global state, plain C types: callable from other languages.
- * Thread-safe: all functions; plans of FFTW are made under a lock of Tacit's own (a program that
- * plans with FFTW itself in another thread calls fftw_make_planner_thread_safe). */
+ * No callbacks, plain C types, no global state but plans of FFTW, which are kept: callable from
+ * other languages.  Thread-safe: all functions; plans are made under a lock of Tacit's own (a
+ * program that plans with FFTW itself in another thread calls fftw_make_planner_thread_safe, and
+ * none calls fftw_cleanup, after which FFTW's plans are undefined). */
 #ifndef TACIT_ACCOUNTANT_H
 #define TACIT_ACCOUNTANT_H
 

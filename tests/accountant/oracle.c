@@ -2,7 +2,9 @@
  *
  * delta(eps) = (1/2 pi) int exp(T K(c+iu) - (c+iu) eps) / ((c+iu)(c+1+iu)) du, trapezoidal in u
  * with a period that makes the aliases negligible, K by the trapezoidal rule in x, c near the
- * saddle. */
+ * saddle.  Of 2 and 10 steps without the record, whose loss ends where its density is largest, that
+ * is off by up to a part in 10^5: there the table has sums of losses by convolution on 8e5 knots
+ * with masses and means of bins kept, which agrees with 2e5 to 1e-9. */
 #include "tests/accountant/oracle.h"
 
 #include <complex.h>
@@ -133,8 +135,8 @@ const reference oracle_table[] = {
     {100.0, 0.01, 1000000, 1e-09, 0.5351765269847519, 0.5351469847901008},
     {1.0, 0.01, 1, 1e-05, 0.19945044779591456, 0.009054199658039126},
     {1.0, 0.0001, 1, 1e-08, 0.004380383630492181, 9.46825440421163e-05},
-    {1.0, 0.01, 2, 1e-06, 0.42546438746522525, 0.01813028829174065},
-    {0.5, 0.01, 10, 1e-05, 4.360602232878487, 0.09287699072848064},
+    {1.0, 0.01, 2, 1e-06, 0.42546438746522525, 0.0181302997134},
+    {0.5, 0.01, 10, 1e-05, 4.360602232878487, 0.0928762329137},
     {1.0, 0.5, 2, 1e-06, 5.572391599734031, 1.294825456417404},
     {1.0, 0.02, 50, 1e-05, 1.1447824927049057, 0.4431174100841566},
     {1.0, 1e-06, 1000000, 1e-12, 0.007576564924515402, 0.007484753208918406},
