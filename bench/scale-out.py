@@ -162,7 +162,7 @@ def figure_6(of):
     return [
         "## Figure 6: procedures",
         "",
-        "Hydra: convolutions above 7 times on 8 cards and 50 on 64, ReLU and FC above 7 on 8, FC above 50 on 64, pooling and bootstraps above 5 on 8; OPT's bootstraps up to 7 and 40. `work` is convolutions and products of matrices, `signs` the polynomials, with the broadcast of what they make. These do not reach 7 on ResNets: ciphertexts of an activation are fewer than cards, and a polynomial of degree 15 hardly splits. "
+        "Hydra: convolutions above 7 times on 8 cards and 50 on 64, ReLU and FC above 7 on 8, FC above 50 on 64, pooling and bootstraps above 5 on 8; OPT's bootstraps up to 7 and 40 (here 6 and 22). `work` is convolutions and products of matrices, `signs` the polynomials, with the broadcast of what they make. These reach 7 on no network: ciphertexts of an activation are fewer than cards, or do not fill them, and a polynomial of degree 15 hardly splits. "
         "Pooling: 64 units that make 8 ciphertexts; FC: 1511 that make one.",
         "",
         *table(["procedure", "network", "on 8", "on 64"], rows),
