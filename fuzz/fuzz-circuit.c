@@ -38,6 +38,7 @@ static void check_circuit(const dpi_circuit *c)
 {
     const size_t places = dpi_ckks_n(c->c) / 2;
     expect(c->n_steps > 0 && c->in.period <= places && c->flood >= 0);
+    expect(dpi_circuit_last(c)->out.period <= places / 64);
     for (size_t i = 0; i < c->in.n; i++)
         expect(c->in.place[i] < c->in.period);
     for (size_t i = 0; i < c->n_steps; i++) {

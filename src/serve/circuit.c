@@ -11,6 +11,7 @@ enum {
     FEW_PLACES = 1 << 12,  /* that images are packed into where they can be */
     MOST_PLACES = 1 << 15, /* of any vector */
     MOST_TERMS = 1 << 24,  /* of all stages: the sheet may be anybody's */
+    HIDING = 128,          /* coefficients of the ring a number of an answer: serve-ckks.md */
     LEAST_SCALE = 33,
     MOST_SCALE = 40,
     ANSWER_BITS = 8,              /* of an answer that the first prime holds beyond the scale */
@@ -174,7 +175,15 @@ static dp_status map_windows(const dpi_serve_map *m, double times, const dpi_pla
     return status;
 }
 
-/* Weights are integers of 2^-fraction. */
+static bool is_last_linear(const dpi_circuit *c, const dpi_circuit_step *step)
+{
+    while (++step < c->step + c->n_steps)
+        if (step->kind == DPI_CIRCUIT_LINEAR)
+            return false;
+    return true;
+}
+
+/* Weights are integers of 2^-fraction.  The last is in a row, as an answer's period counts. */
 static dp_status make_linear(dpi_circuit *c, const dpi_placement *in, double in_times,
                              dpi_circuit_step *step, dp_error *err)
 {
@@ -189,7 +198,7 @@ static dp_status make_linear(dpi_circuit *c, const dpi_placement *in, double in_
     for (int axis = 0; axis < 2; axis++)
         like.gap[axis] *= s->window.stride[axis] > 0 ? s->window.stride[axis] : 1;
     const bool grid = status == DP_OK && s->kind != DP_STAGE_DENSE && in->grid &&
-                      lay_on_grid(s, &like, &step->out);
+                      !is_last_linear(c, step) && lay_on_grid(s, &like, &step->out);
     if (status == DP_OK && !grid)
         lay_in_row(&step->out);
     if (status == DP_OK)
@@ -428,11 +437,21 @@ static size_t set_levels(dpi_circuit *c)
     return level;
 }
 
-/* The largest scale at the least degree. */
+/* The largest scale at the least degree, and that so large beside an answer that whoever makes up a
+ * key reads no c1. */
 static dp_status choose(const dpi_circuit *c, size_t depth, dpi_ckks_spec *spec, dp_error *err)
 {
+    enum { MOST_ANSWER = (1 << DPI_CKKS_MOST_LOG) / HIDING };
     dpi_ckks_spec s;
-    size_t places = c->in.period;
+    const size_t answer = dpi_circuit_last(c)->out.period;
+    if (answer > MOST_ANSWER)
+        return dpi_fail(
+            err, DP_EPRIVACY,
+            "an answer of more than %d numbers (here %zu) under CKKS would show weights "
+            "to clients who make up a key; take fewer outputs or draws, or another "
+            "protocol",
+            (int)MOST_ANSWER, dpi_circuit_last(c)->out.n);
+    size_t places = c->in.period > HIDING / 2 * answer ? c->in.period : HIDING / 2 * answer;
     for (size_t i = 0; i < c->n_steps; i++)
         places = c->step[i].map.places > places ? c->step[i].map.places : places;
     dp_status status = dpi_ckks_choose(depth, LEAST_SCALE, places, spec, err);

@@ -48,7 +48,7 @@ typedef struct dpi_circuit {
 } dpi_circuit;
 
 /* To be freed by dpi_circuit_free, also after an error.  DP_EUNSUPPORTED with the stage; DP_EPRIVACY
- * it is too deep; DP_ENOMEM. */
+ * it is too deep, or has too many outputs; DP_ENOMEM. */
 DP_MUST_CHECK dp_status dpi_circuit_make(const dpi_serve_plan *plan, dpi_circuit *c, dp_error *err);
 void dpi_circuit_free(dpi_circuit *c);
 

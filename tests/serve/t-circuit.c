@@ -21,7 +21,7 @@ static dp_program *fixed(dp_program *p)
 
 static int dense(dp_program *p, uint64_t *numbers, int in, size_t columns, size_t rows)
 {
-    static double w[64 * MOST], b[64];
+    static double w[64 * MOST], b[MOST];
     fill(numbers, rows * columns, w);
     fill(numbers, rows, b);
     for (size_t i = 0; i < rows * columns; i++)
@@ -247,11 +247,12 @@ static void windows_take_few_diagonals(void **state)
     dp_error err = {0};
     dp_program *p = dp_program_new();
     fill(&numbers, sizeof w / sizeof *w, w);
-    dp_program_convolution(p, dp_program_image(p, 28, 28, 1, "x", 0, 1), 4, &window, w, NULL);
+    const int x = dp_program_image(p, 28, 28, 1, "x", 0, 1);
+    dense(p, &numbers, dp_program_convolution(p, x, 4, &window, w, NULL), 24 * 24 * 4, 2);
     fixed(p);
     assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, &err), err.text);
     assert_ok(dpi_circuit_make(&plan, &c, &err), err.text);
-    assert_int_equal(c.diagonals, 25);
+    assert_int_equal(c.diagonals, 25 + 2);
     assert_true(c.n_turns < 25);
     dpi_circuit_free(&c);
     dp_program_free(p);
@@ -287,6 +288,54 @@ static void zeros_are_computed_with(void **state)
     dp_program_sheet_free(sheet);
     dp_program_free(p);
     dp_program_free(q);
+}
+
+/* ---- what a made-up key can show ---- */
+
+static dp_status circuit_of(dp_program *p, dpi_circuit *c, dp_error *err)
+{
+    dpi_serve_plan plan;
+    assert_ok(dpi_serve_plan_whole(p, DPI_MODE_LINEAR, &plan, err), err->text);
+    return dpi_circuit_make(&plan, c, err);
+}
+
+/* A client whose public key is 0 reads 2 P of an answer's coefficients as they are: of c1's secret
+ * it knows less than half where the ring has 128 P (doc/design/serve-ckks.md). */
+static void answers_are_few_beside_the_ring(void **state)
+{
+    (void)state;
+    static const size_t known[][2] = {{1, 1}, {8, 8}, {17, 32}, {100, 128}, {512, 512}};
+    dp_error err = {0};
+    dpi_circuit c;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        dp_program *p = regression_of(20, known[k][0]);
+        assert_ok(circuit_of(p, &c, &err), err.text);
+        assert_int_equal(dpi_circuit_last(&c)->out.period, known[k][1]);
+        assert_true(dpi_ckks_n(c.c) >= 128 * known[k][1]);
+        dpi_circuit_free(&c);
+        dp_program_free(p);
+    }
+    dp_program *p = regression_of(20, 513);
+    assert_fails(circuit_of(p, &c, &err), DP_EPRIVACY, &err, "more than 512 numbers (here 513)");
+    dpi_circuit_free(&c);
+    dp_program_free(p);
+}
+
+/* Nor does an answer bring the places of an image with it. */
+static void answers_are_in_a_row(void **state)
+{
+    (void)state;
+    const dp_window mean = {.size = {2, 2}, .stride = {2, 2}};
+    dp_error err = {0};
+    dpi_circuit c;
+    dp_program *p = dp_program_new();
+    dp_program_square(p,
+                      dp_program_average_pool(p, dp_program_image(p, 8, 8, 1, "x", 0, 1), &mean));
+    fixed(p);
+    assert_ok(circuit_of(p, &c, &err), err.text);
+    assert_int_equal(dpi_circuit_last(&c)->out.period, 16);
+    dpi_circuit_free(&c);
+    is_near(p, 0x1p-9);
 }
 
 /* ---- what is turned away ---- */
@@ -494,6 +543,8 @@ int main(void)
         cmocka_unit_test(images_are_near),
         cmocka_unit_test(windows_take_few_diagonals),
         cmocka_unit_test(zeros_are_computed_with),
+        cmocka_unit_test(answers_are_few_beside_the_ring),
+        cmocka_unit_test(answers_are_in_a_row),
         cmocka_unit_test(other_stages_are_refused),
         cmocka_unit_test(far_sigmoids_are_refused),
         cmocka_unit_test(far_inputs_are_refused),
