@@ -13,7 +13,7 @@ endif
 %C%_t_network_LDADD = $(TEST_CLUSTER)
 %C%_t_plan_LDADD = $(TEST_CLUSTER)
 %C%_t_polynomial_LDADD = $(TEST_CLUSTER)
-%C%_t_run_SOURCES = %D%/t-run.c %D%/scene.c %D%/scene.h
+%C%_t_run_SOURCES = %D%/t-run.c %D%/scene.c %D%/scene.h tests/fhe/toy.c tests/fhe/toy.h
 %C%_t_run_LDFLAGS = -Wl,--wrap=aligned_alloc
 %C%_t_run_LDADD = libcheck.la libtacit-cluster.la libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
 %C%_t_search_LDADD = $(TEST_CLUSTER)
@@ -22,7 +22,7 @@ endif
 
 if WITH_MPI
 check_PROGRAMS += %D%/ranks
-%C%_ranks_SOURCES = %D%/ranks.c %D%/scene.c %D%/scene.h
+%C%_ranks_SOURCES = %D%/ranks.c %D%/scene.c %D%/scene.h tests/fhe/toy.c tests/fhe/toy.h
 %C%_ranks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 %C%_ranks_LDADD = libtacit-ranks.la $(%C%_t_run_LDADD)
 TESTS += %D%/check-scale-out

@@ -50,7 +50,7 @@ static void print_hash(const card_scene *s, const dpi_ckks_cipher *y)
     (void)crypto_generichash_init(&h, NULL, 0, sizeof hash);
     for (size_t k = 0; k < 2; k++)
         (void)crypto_generichash_update(&h, (const unsigned char *)y->part[k],
-                                        (y->level + 1) * dpi_ckks_n(s->c) * sizeof(uint64_t));
+                                        (y->level + 1) * dpi_ckks_n(s->t.c) * sizeof(uint64_t));
     (void)crypto_generichash_final(&h, hash, sizeof hash);
     (void)puts(sodium_bin2hex(text, sizeof text, hash, sizeof hash));
 }
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
         return 2;
     card_scene_begin(&s);
     card_scene_plan(&p, &s, cards, &result);
-    dp_status status = dpi_ckks_cipher_new(s.c, DEPTH, &y, &err);
+    dp_status status = dpi_ckks_cipher_new(s.t.c, DEPTH, &y, &err);
     if (status == DP_OK)
         status = card_scene_value(&s, &p, result, threads ? (size_t)atoi(argv[2]) : 1,
                                   threads ? dpi_run_threads

@@ -29,29 +29,20 @@ static void encode_diagonals(card_scene *s)
             const size_t row = (i + PLACES - back) % PLACES;
             d[i] = s->matrix[row][(row + k) % PLACES];
         }
-        assert_ok(dpi_ckks_plain_new(s->c, DEPTH, &s->plain[k], &err), err.text);
-        assert_ok(dpi_ckks_encode(s->c, DEPTH, 0, PLACES, d, NULL, s->room, &s->plain[k], &err),
+        assert_ok(dpi_ckks_plain_new(s->t.c, DEPTH, &s->plain[k], &err), err.text);
+        assert_ok(dpi_ckks_encode(s->t.c, DEPTH, 0, PLACES, d, NULL, s->t.room, &s->plain[k], &err),
                   err.text);
     }
 }
 
 static void make_keys(card_scene *s)
 {
-    dp_error err = {0};
-    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
-              err.text);
-    for (int k = 0; k < TURNS; k++) {
-        s->steps[k] = k < BABY - 1 ? k + 1 : (k - BABY + 2) * BABY;
-        assert_ok(dpi_ckks_switch_new(s->secret, dpi_ckks_rotation(s->c, s->steps[k]), &s->random,
-                                      &s->made[k], &err),
-                  err.text);
-    }
+    for (int k = 1; k < BABY; k++)
+        toy_add_turn(&s->t, k);
+    for (int k = BABY; k < PLACES; k += BABY)
+        toy_add_turn(&s->t, k);
     s->keys = (dpi_card_keys){
-        .c = s->c,
-        .top = DEPTH,
-        .square = s->square,
-        .turns = {.n = TURNS, .steps = s->steps, .key = (const dpi_ckks_switch *const *)s->made},
-        .plain = s->plain};
+        .c = s->t.c, .top = DEPTH, .square = s->t.square, .turns = s->t.turns, .plain = s->plain};
 }
 
 void card_scene_begin(card_scene *s)
@@ -63,22 +54,12 @@ void card_scene_begin(card_scene *s)
                                 .special = 2,
                                 .alpha = 2,
                                 .toy = true};
-    const unsigned char key[DPI_RLWE_SEED] = {11};
-    dpi_ckks_plain p = {0};
-    dp_error err = {0};
     memset(s, 0, sizeof *s);
     make_numbers(s);
-    dpi_rlwe_start(&s->random, key, "a test of cards");
-    assert_ok(dpi_ckks_new(&spec, &s->c, &err), err.text);
-    assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
-    assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
+    toy_begin(&s->t, &spec, NULL, 11, "a test of cards");
     make_keys(s);
     encode_diagonals(s);
-    assert_ok(dpi_ckks_plain_new(s->c, DEPTH, &p, &err), err.text);
-    assert_ok(dpi_ckks_encode(s->c, DEPTH, 0, PLACES, s->x, NULL, s->room, &p, &err), err.text);
-    assert_ok(dpi_ckks_cipher_new(s->c, DEPTH, &s->sent, &err), err.text);
-    dpi_ckks_encrypt(s->secret, &p, &s->random, s->room, &s->sent);
-    dpi_ckks_plain_free(&p);
+    s->sent = toy_encrypted(&s->t, DEPTH, PLACES, s->x);
 }
 
 void card_scene_end(card_scene *s)
@@ -86,13 +67,7 @@ void card_scene_end(card_scene *s)
     dpi_ckks_cipher_free(&s->sent);
     for (size_t k = 0; k < PLACES; k++)
         dpi_ckks_plain_free(&s->plain[k]);
-    for (size_t k = 0; k < TURNS; k++)
-        dpi_ckks_switch_free(s->made[k]);
-    dpi_ckks_switch_free(s->square);
-    dpi_ckks_secret_free(s->secret);
-    dpi_ckks_room_free(s->room);
-    dpi_ckks_free(s->c);
-    dpi_rlwe_end(&s->random);
+    toy_end(&s->t);
 }
 
 void card_scene_plan(dpi_plan *p, const card_scene *s, size_t cards, uint32_t *result)
@@ -102,8 +77,7 @@ void card_scene_plan(dpi_plan *p, const card_scene *s, size_t cards, uint32_t *r
     const dpi_polynomial_way way = dpi_polynomial_tree(DEGREE, cards);
     dpi_plan_begin(p, cards);
     const uint32_t x = dpi_plan_input(p, 0);
-    const uint32_t y =
-        dpi_plan_map(p, 0, cards < GIANT ? (uint32_t)cards : GIANT, &map, x);
+    const uint32_t y = dpi_plan_map(p, 0, cards < GIANT ? (uint32_t)cards : GIANT, &map, x);
     *result = dpi_plan_polynomial(p, 0, &way, DEGREE, s->a, y);
     assert_int_equal(p->status, DP_OK);
 }

@@ -5,18 +5,14 @@
 #define TESTS_CLUSTER_SCENE_H
 
 #include "cluster/cards.h"
+#include "tests/fhe/toy.h"
 #include "tests/lib/check.h"
 
-enum { PLACES = 16, BABY = 4, DEGREE = 15, DEPTH = 6, TURNS = 2 * BABY - 2 };
+enum { PLACES = 16, BABY = 4, DEGREE = 15, DEPTH = 6 };
 
 typedef struct card_scene {
-    dpi_ckks *c;
-    dpi_ckks_room *room;
-    dpi_ckks_secret *secret;
-    dpi_ckks_switch *square, *made[TURNS];
-    int steps[TURNS];
+    toy t;
     dpi_ckks_plain plain[PLACES];
-    dpi_rlwe_stream random;
     double x[PLACES], matrix[PLACES][PLACES], a[DEGREE + 1];
     dpi_ckks_cipher sent;
     dpi_card_keys keys;

@@ -10,20 +10,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/fhe/toy.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
 enum { MOST = 1 << 15 };
 
 typedef struct scene {
-    dpi_ckks *c;
-    dpi_ckks_room *room;
-    dpi_ckks_secret *secret;
-    dpi_ckks_switch *square;
+    toy t;
     dpi_ckks_boot *boot;
     dpi_ckks_boot_keys *keys;
     dpi_ckks_cipher x, y;
-    dpi_rlwe_stream random;
     size_t places, stages;
     double of[MOST], re[MOST], im[MOST];
 } scene;
@@ -38,7 +35,6 @@ static size_t number(const char *name, size_t usual)
 
 static void begin(scene *s, int log_n, size_t usable, size_t stages)
 {
-    const unsigned char key[DPI_RLWE_SEED] = {3};
     dpi_ckks_boot_spec spec;
     dp_error err = {0};
     memset(s, 0, sizeof *s);
@@ -46,18 +42,12 @@ static void begin(scene *s, int log_n, size_t usable, size_t stages)
     assert_ok(dpi_ckks_boot_choose(log_n, usable, (int)number("BOOT_BITS", 40), stages, log_n < 16,
                                    &spec, &err),
               err.text);
-    dpi_rlwe_start(&s->random, key, "a test of bootstrapping");
-    assert_ok(dpi_ckks_new_above(&spec.below, &spec.above, &s->c, &err), err.text);
-    assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
-    assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
-    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
-              err.text);
-    assert_ok(dpi_ckks_boot_new(s->c, 1, s->room, &s->boot, &err), err.text);
-    assert_ok(dpi_ckks_boot_keys_new(s->boot, s->secret, &s->random, &s->keys, &err), err.text);
-    const size_t top = spec.below.depth + spec.above.squares + spec.above.plains;
-    assert_ok(dpi_ckks_cipher_new(s->c, top, &s->x, &err), err.text);
-    assert_ok(dpi_ckks_cipher_new(s->c, top, &s->y, &err), err.text);
-    s->places = dpi_ckks_n(s->c) / 2;
+    toy_begin(&s->t, &spec.below, &spec.above, 3, "a test of bootstrapping");
+    assert_ok(dpi_ckks_boot_new(s->t.c, 1, s->t.room, &s->boot, &err), err.text);
+    assert_ok(dpi_ckks_boot_keys_new(s->boot, s->t.secret, &s->t.random, &s->keys, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->t.c, s->t.top, &s->x, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->t.c, s->t.top, &s->y, &err), err.text);
+    s->places = s->t.places;
 }
 
 static void end(scene *s)
@@ -66,11 +56,7 @@ static void end(scene *s)
     dpi_ckks_cipher_free(&s->y);
     dpi_ckks_boot_keys_free(s->keys);
     dpi_ckks_boot_free(s->boot);
-    dpi_ckks_switch_free(s->square);
-    dpi_ckks_secret_free(s->secret);
-    dpi_ckks_room_free(s->room);
-    dpi_ckks_free(s->c);
-    dpi_rlwe_end(&s->random);
+    toy_end(&s->t);
 }
 
 /* x = numbers of [-1, 1], both ends among them. */
@@ -80,19 +66,10 @@ static void draw(scene *s, size_t level)
     dp_error err = {0};
     for (size_t i = 0; i < s->places; i++)
         s->of[i] = i < 2 ? 1 - 2 * (double)i : next_number(&seed);
-    assert_ok(dpi_ckks_plain_new(s->c, level, &p, &err), err.text);
-    assert_ok(dpi_ckks_encode(s->c, level, 0, s->places, s->of, NULL, s->room, &p, &err), err.text);
-    dpi_ckks_encrypt(s->secret, &p, &s->random, s->room, &s->x);
-    dpi_ckks_plain_free(&p);
-}
-
-static void decrypt(scene *s, const dpi_ckks_cipher *x)
-{
-    dpi_ckks_plain p;
-    dp_error err = {0};
-    assert_ok(dpi_ckks_plain_new(s->c, x->level, &p, &err), err.text);
-    dpi_ckks_decrypt(s->secret, x, &p);
-    dpi_ckks_decode(s->c, &p, s->places, s->room, s->re, s->im);
+    assert_ok(dpi_ckks_plain_new(s->t.c, level, &p, &err), err.text);
+    assert_ok(dpi_ckks_encode(s->t.c, level, 0, s->places, s->of, NULL, s->t.room, &p, &err),
+              err.text);
+    dpi_ckks_encrypt(s->t.secret, &p, &s->t.random, s->t.room, &s->x);
     dpi_ckks_plain_free(&p);
 }
 
@@ -100,7 +77,7 @@ static void decrypt(scene *s, const dpi_ckks_cipher *x)
 static double off(scene *s, const dpi_ckks_cipher *x, double *mean)
 {
     double most = 0, sum = 0;
-    decrypt(s, x);
+    toy_decrypted(&s->t, x, s->places, s->re, s->im);
     for (size_t i = 0; i < s->places; i++) {
         const double e = fabs(s->re[i] - s->of[i]);
         most = fmax(most, e);
@@ -114,9 +91,9 @@ static double off(scene *s, const dpi_ckks_cipher *x, double *mean)
 static void boot(scene *s)
 {
     dp_error err = {0};
-    assert_ok(dpi_ckks_boot_apply(s->boot, s->keys, &s->x, s->square, s->room, &s->y, &err),
+    assert_ok(dpi_ckks_boot_apply(s->boot, s->keys, &s->x, s->t.square, s->t.room, &s->y, &err),
               err.text);
-    assert_int_equal(s->y.level, dpi_ckks_depth(s->c));
+    assert_int_equal(s->y.level, dpi_ckks_depth(s->t.c));
 }
 
 static double seconds(void)
@@ -150,8 +127,8 @@ static void numbers_come_back_at_the_top(void **state)
     print_message("# 2^%d, log QP %.0f: %zu bootstraps, %.3f s each, off by 2^%.2f in the mean and "
                   "2^%.2f at the most, bound 2^%.2f; sine 2^%.1f, bend 2^%.1f, keys %.0f MB, "
                   "failure 2^%.1f\n",
-                  log_n, dpi_ckks_bits(s.c), boots, took / (double)boots, log2(means), log2(worst),
-                  log2(dpi_ckks_error(&s.y)), log2(dpi_ckks_boot_sine(s.boot)),
+                  log_n, dpi_ckks_bits(s.t.c), boots, took / (double)boots, log2(means),
+                  log2(worst), log2(dpi_ckks_error(&s.y)), log2(dpi_ckks_boot_sine(s.boot)),
                   log2(dpi_ckks_boot_bend(s.boot)), (double)dpi_ckks_boot_keys_memory(s.keys) / 1e6,
                   dpi_ckks_boot_failure(s.boot));
     end(&s);
@@ -193,10 +170,10 @@ static void multiples_are_as_the_sparse_secret_has_them(void **state)
     begin(&s, 11, 1, 2);
     for (int k = 0; k < 8; k++) {
         draw(&s, s.stages);
-        assert_ok(dpi_ckks_boot_raise(s.boot, s.keys, &s.x, s.room, &s.y, &err), err.text);
-        decrypt(&s, &s.y);
+        assert_ok(dpi_ckks_boot_raise(s.boot, s.keys, &s.x, s.t.room, &s.y, &err), err.text);
+        toy_decrypted(&s.t, &s.y, s.places, s.re, s.im);
         dpi_embedding *e;
-        assert_ok(dpi_embedding_new(dpi_ckks_n(s.c), &e, &err), err.text);
+        assert_ok(dpi_embedding_new(dpi_ckks_n(s.t.c), &e, &err), err.text);
         memcpy(re, s.re, s.places * sizeof *re);
         memcpy(im, s.im, s.places * sizeof *im);
         dpi_embedding_inverse(e, s.places, re, im);
@@ -205,7 +182,7 @@ static void multiples_are_as_the_sparse_secret_has_them(void **state)
             const double v = (i < s.places ? re[i] : im[i - s.places]) * s.y.scale * 0x1p-50;
             squares += v * v;
             most = fmax(most, fabs(v));
-            assert_true(fabs(v - nearbyint(v)) < 1.01 * dpi_ckks_scale(s.c, 0) * 0x1p-50);
+            assert_true(fabs(v - nearbyint(v)) < 1.01 * dpi_ckks_scale(s.t.c, 0) * 0x1p-50);
         }
         n += 2 * (double)s.places;
     }
@@ -247,8 +224,8 @@ static void what_does_not_fit_is_refused(void **state)
                  "take fewer");
     assert_ok(dpi_ckks_boot_choose(16, 9, 40, 3, false, &spec, &err), err.text);
     begin(&s, 11, 1, 2);
-    assert_fails(dpi_ckks_boot_new(s.c, 100, s.room, &b, &err), DP_EDOMAIN, &err, "sixteenth");
-    assert_fails(dpi_ckks_boot_new(s.c, 0, s.room, &b, &err), DP_EDOMAIN, &err, "above 0");
+    assert_fails(dpi_ckks_boot_new(s.t.c, 100, s.t.room, &b, &err), DP_EDOMAIN, &err, "sixteenth");
+    assert_fails(dpi_ckks_boot_new(s.t.c, 0, s.t.room, &b, &err), DP_EDOMAIN, &err, "above 0");
     end(&s);
 }
 

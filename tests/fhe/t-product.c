@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "fhe/ckks-parts.h"
+#include "tests/fhe/toy.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
@@ -48,78 +49,26 @@ void __wrap_dpi_ckks_turn_raised(const dpi_ckks *c, const dpi_ckks_cipher *x,
     __real_dpi_ckks_turn_raised(c, x, k, room, to);
 }
 
-typedef struct scene {
-    dpi_ckks *c;
-    dpi_ckks_room *room;
-    dpi_ckks_secret *secret;
-    dpi_ckks_switch *square;
-    dpi_rlwe_stream random;
-    size_t n;
-    int steps[TURNS];
-    dpi_ckks_switch *made[TURNS];
-    dpi_ckks_turns turns;
-} scene;
-
-static void begin(scene *s, int log_n, size_t d)
+static void begin(toy *s, int log_n, size_t d)
 {
     const dpi_ckks_spec spec = {log_n, 50, 40, DEPTH, 2, 2, true};
-    const unsigned char key[DPI_RLWE_SEED] = {9};
+    int steps[TURNS];
+    size_t n;
     dp_error err = {0};
-    memset(s, 0, sizeof *s);
-    dpi_rlwe_start(&s->random, key, "a test of products");
-    assert_ok(dpi_ckks_new(&spec, &s->c, &err), err.text);
-    assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
-    assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
-    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
-              err.text);
-    assert_ok(dpi_ckks_product_turns(d, &s->n, NULL, &err), err.text);
-    assert_true(s->n <= TURNS);
-    assert_ok(dpi_ckks_product_turns(d, &s->n, s->steps, &err), err.text);
-    for (size_t k = 0; k < s->n; k++)
-        assert_ok(dpi_ckks_switch_new(s->secret, dpi_ckks_rotation(s->c, s->steps[k]), &s->random,
-                                      &s->made[k], &err),
-                  err.text);
-    s->turns = (dpi_ckks_turns){s->n, s->steps, (const dpi_ckks_switch *const *)s->made};
-}
-
-static void end(scene *s)
-{
-    for (size_t k = 0; k < s->n; k++)
-        dpi_ckks_switch_free(s->made[k]);
-    dpi_ckks_switch_free(s->square);
-    dpi_ckks_secret_free(s->secret);
-    dpi_ckks_room_free(s->room);
-    dpi_ckks_free(s->c);
-    dpi_rlwe_end(&s->random);
-}
-
-static dpi_ckks_cipher encrypted(scene *s, size_t level, size_t places, const double *x)
-{
-    dpi_ckks_plain p;
-    dpi_ckks_cipher made;
-    dp_error err = {0};
-    assert_ok(dpi_ckks_plain_new(s->c, level, &p, &err), err.text);
-    assert_ok(dpi_ckks_encode(s->c, level, 0, places, x, NULL, s->room, &p, &err), err.text);
-    assert_ok(dpi_ckks_cipher_new(s->c, level, &made, &err), err.text);
-    dpi_ckks_encrypt(s->secret, &p, &s->random, s->room, &made);
-    dpi_ckks_plain_free(&p);
-    return made;
+    toy_begin(s, &spec, NULL, 9, "a test of products");
+    assert_ok(dpi_ckks_product_turns(d, &n, NULL, &err), err.text);
+    assert_true(n <= TURNS);
+    assert_ok(dpi_ckks_product_turns(d, &n, steps, &err), err.text);
+    for (size_t k = 0; k < n; k++)
+        toy_add_turn(s, steps[k]);
 }
 
 /* How far off places are from y, at the most. */
-static double off_by(scene *s, const dpi_ckks_cipher *x, size_t places, const double *y)
+static double off_by(toy *s, const dpi_ckks_cipher *x, size_t places, const double *y)
 {
     static double got[MOST];
-    dpi_ckks_plain p;
-    dp_error err = {0};
-    double most = 0;
-    assert_ok(dpi_ckks_plain_new(s->c, x->level, &p, &err), err.text);
-    dpi_ckks_decrypt(s->secret, x, &p);
-    dpi_ckks_decode(s->c, &p, places, s->room, got, NULL);
-    dpi_ckks_plain_free(&p);
-    for (size_t i = 0; i < places; i++)
-        most = fmax(most, fabs(got[i] - y[i]));
-    return most;
+    toy_decrypted(s, x, places, got, NULL);
+    return toy_largest(places, got, y);
 }
 
 static void multiply(size_t d, const double *x, const double *y, double *to)
@@ -134,11 +83,11 @@ static void multiply(size_t d, const double *x, const double *y, double *to)
 }
 
 /* Within the bound, which grows with d products, of what maps of d diagonals and more have made. */
-static void check(scene *s, size_t d, const dpi_ckks_cipher *x, const double *y)
+static void check(toy *s, size_t d, const dpi_ckks_cipher *x, const double *y)
 {
     const double off = off_by(s, x, d * d, y), bound = dpi_ckks_error(x);
     print_message("# %zu: off by %.3g, at most %.3g; %d rotations by %zu keys\n", d, off, bound,
-                  rotations, s->n);
+                  rotations, s->turns.n);
     assert_true(off > 0 && off <= bound && bound < 0x1p-22 * (double)(d * d));
     for (size_t i = 0; i < d * d; i++)
         assert_true(fabs(y[i]) <= x->size);
@@ -146,7 +95,7 @@ static void check(scene *s, size_t d, const dpi_ckks_cipher *x, const double *y)
 
 static void product_of(int log_n, size_t d, int turned, size_t keys)
 {
-    static scene s;
+    static toy s;
     static double x[MOST], y[MOST], xy[MOST], again[MOST];
     dpi_ckks_product *p, *lower;
     dpi_ckks_cipher to;
@@ -157,10 +106,10 @@ static void product_of(int log_n, size_t d, int turned, size_t keys)
     }
     multiply(d, x, y, xy);
     begin(&s, log_n, d);
-    assert_int_equal(s.n, keys);
+    assert_int_equal(s.turns.n, keys);
     assert_ok(dpi_ckks_product_new(s.c, d, DEPTH, s.room, &p, &err), err.text);
     assert_ok(dpi_ckks_product_new(s.c, d, 3, s.room, &lower, &err), err.text);
-    dpi_ckks_cipher a = encrypted(&s, DEPTH, d * d, x), b = encrypted(&s, DEPTH, d * d, y);
+    dpi_ckks_cipher a = toy_encrypted(&s, DEPTH, d * d, x), b = toy_encrypted(&s, DEPTH, d * d, y);
     assert_ok(dpi_ckks_cipher_new(s.c, DEPTH - 2, &to, &err), err.text);
     rotations = 0;
     assert_ok(dpi_ckks_product_apply(p, &a, &b, &s.turns, s.square, s.room, &to, &err), err.text);
@@ -179,7 +128,7 @@ static void product_of(int log_n, size_t d, int turned, size_t keys)
     dpi_ckks_cipher_free(&to);
     dpi_ckks_product_free(p);
     dpi_ckks_product_free(lower);
-    end(&s);
+    toy_end(&s);
 }
 
 /* 2 d - 1 rotations; sigma has diagonals -(d - 1) ... d - 1, and tau 0, d ... d (d - 1).  Of 8
@@ -193,7 +142,7 @@ static void products_are_as_without_encryption(void **state)
     product_of(11, 32, 63 + 14 + 10, 62 + 3); /* all places */
 }
 
-static dp_status whole(scene *s, const dpi_ckks_cipher *x, dpi_ckks_cipher *to, dp_error *err)
+static dp_status whole(toy *s, const dpi_ckks_cipher *x, dpi_ckks_cipher *to, dp_error *err)
 {
     size_t n;
     dpi_ckks_product *p = NULL;
@@ -211,12 +160,12 @@ static dp_status whole(scene *s, const dpi_ckks_cipher *x, dpi_ckks_cipher *to, 
 static void each_failed_allocation_is_told(void **state)
 {
     static const double x[4] = {.5, -.25, .125, 1};
-    static scene s;
+    static toy s;
     dpi_ckks_cipher to;
     dp_error err = {0};
     (void)state;
     begin(&s, 10, 2);
-    dpi_ckks_cipher in = encrypted(&s, DEPTH, 4, x);
+    dpi_ckks_cipher in = toy_encrypted(&s, DEPTH, 4, x);
     assert_ok(dpi_ckks_cipher_new(s.c, DEPTH, &to, &err), err.text);
     allocations = 0;
     assert_ok(whole(&s, &in, &to, &err), err.text);
@@ -231,7 +180,7 @@ static void each_failed_allocation_is_told(void **state)
     }
     dpi_ckks_cipher_free(&in);
     dpi_ckks_cipher_free(&to);
-    end(&s);
+    toy_end(&s);
 }
 
 /* ---- misuse ---- */
@@ -245,7 +194,7 @@ static void ask_three(void *of)
 }
 
 typedef struct asked {
-    scene *s;
+    toy *s;
     size_t d, level;
 } asked;
 
@@ -260,14 +209,14 @@ static void make(void *of)
 
 static void misuse_aborts(void **state)
 {
-    static scene s;
+    static toy s;
     (void)state;
     begin(&s, 10, 2);
     assert_aborts(ask_three, NULL);
     assert_aborts(make, (&(asked){&s, 32, DEPTH})); /* of 512 places */
     assert_aborts(make, (&(asked){&s, 2, 2}));
     assert_aborts(make, (&(asked){&s, 2, DEPTH + 1}));
-    end(&s);
+    toy_end(&s);
 }
 
 int main(void)

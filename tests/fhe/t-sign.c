@@ -7,6 +7,7 @@
 
 #include "fhe/boot.h"
 #include "fhe/diagonals.h"
+#include "tests/fhe/toy.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
@@ -38,39 +39,28 @@ static void signs_are_near_one(void **state)
 }
 
 typedef struct scene {
-    dpi_ckks *c;
-    dpi_ckks_room *room;
-    dpi_ckks_secret *secret;
-    dpi_ckks_switch *square;
+    toy t;
     dpi_ckks_boot *boot;
     dpi_ckks_boot_keys *keys;
     dpi_ckks_diagonals *filter;
     dpi_ckks_cipher x, y;
-    dpi_rlwe_stream random;
     size_t places;
     double of[MOST], filtered[MOST], got[MOST];
 } scene;
 
 static void begin(scene *s)
 {
-    const unsigned char key[DPI_RLWE_SEED] = {4};
     dpi_ckks_boot_spec spec;
     dp_error err = {0};
     memset(s, 0, sizeof *s);
     assert_ok(dpi_ckks_boot_choose(10, dpi_ckks_relu_levels() + 1, 40, 2, true, &spec, &err),
               err.text);
-    dpi_rlwe_start(&s->random, key, "a test of signs");
-    assert_ok(dpi_ckks_new_above(&spec.below, &spec.above, &s->c, &err), err.text);
-    assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
-    assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
-    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
-              err.text);
-    assert_ok(dpi_ckks_boot_new(s->c, 1, s->room, &s->boot, &err), err.text);
-    assert_ok(dpi_ckks_boot_keys_new(s->boot, s->secret, &s->random, &s->keys, &err), err.text);
-    const size_t top = spec.below.depth + spec.above.squares + spec.above.plains;
-    assert_ok(dpi_ckks_cipher_new(s->c, top, &s->x, &err), err.text);
-    assert_ok(dpi_ckks_cipher_new(s->c, top, &s->y, &err), err.text);
-    s->places = dpi_ckks_n(s->c) / 2;
+    toy_begin(&s->t, &spec.below, &spec.above, 4, "a test of signs");
+    assert_ok(dpi_ckks_boot_new(s->t.c, 1, s->t.room, &s->boot, &err), err.text);
+    assert_ok(dpi_ckks_boot_keys_new(s->boot, s->t.secret, &s->t.random, &s->keys, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->t.c, s->t.top, &s->x, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->t.c, s->t.top, &s->y, &err), err.text);
+    s->places = s->t.places;
 }
 
 static void end(scene *s)
@@ -80,23 +70,20 @@ static void end(scene *s)
     dpi_ckks_diagonals_free(s->filter);
     dpi_ckks_boot_keys_free(s->keys);
     dpi_ckks_boot_free(s->boot);
-    dpi_ckks_switch_free(s->square);
-    dpi_ckks_secret_free(s->secret);
-    dpi_ckks_room_free(s->room);
-    dpi_ckks_free(s->c);
-    dpi_rlwe_end(&s->random);
+    toy_end(&s->t);
 }
 
 static void encrypt(scene *s)
 {
     dpi_ckks_plain p;
     dp_error err = {0};
-    const size_t level = dpi_ckks_depth(s->c);
+    const size_t level = dpi_ckks_depth(s->t.c);
     for (size_t i = 0; i < s->places; i++)
         s->of[i] = next_number(&seed);
-    assert_ok(dpi_ckks_plain_new(s->c, level, &p, &err), err.text);
-    assert_ok(dpi_ckks_encode(s->c, level, 0, s->places, s->of, NULL, s->room, &p, &err), err.text);
-    dpi_ckks_encrypt(s->secret, &p, &s->random, s->room, &s->x);
+    assert_ok(dpi_ckks_plain_new(s->t.c, level, &p, &err), err.text);
+    assert_ok(dpi_ckks_encode(s->t.c, level, 0, s->places, s->of, NULL, s->t.room, &p, &err),
+              err.text);
+    dpi_ckks_encrypt(s->t.secret, &p, &s->t.random, s->t.room, &s->x);
     dpi_ckks_plain_free(&p);
 }
 
@@ -108,24 +95,24 @@ static void filter(scene *s)
     int steps[TAPS];
     dpi_ckks_switch *key[TAPS];
     dp_error err = {0};
-    assert_ok(
-        dpi_ckks_diagonals_new(s->c, dpi_ckks_depth(s->c), s->places, TAPS, 1, 2, &s->filter, &err),
-        err.text);
+    assert_ok(dpi_ckks_diagonals_new(s->t.c, dpi_ckks_depth(s->t.c), s->places, TAPS, 1, 2,
+                                     &s->filter, &err),
+              err.text);
     memset(s->filtered, 0, sizeof s->filtered);
     for (size_t k = 0; k < TAPS; k++) {
         for (size_t i = 0; i < s->places; i++) {
             row[i] = weight[k];
             s->filtered[i] += weight[k] * s->of[(i + k) % s->places];
         }
-        assert_ok(dpi_ckks_diagonals_add(s->filter, k, row, NULL, s->room, &err), err.text);
+        assert_ok(dpi_ckks_diagonals_add(s->filter, k, row, NULL, s->t.room, &err), err.text);
     }
     const size_t n = dpi_ckks_diagonals_turns(s->filter, steps);
     for (size_t k = 0; k < n; k++)
-        assert_ok(dpi_ckks_switch_new(s->secret, dpi_ckks_rotation(s->c, steps[k]), &s->random,
-                                      &key[k], &err),
+        assert_ok(dpi_ckks_switch_new(s->t.secret, dpi_ckks_rotation(s->t.c, steps[k]),
+                                      &s->t.random, &key[k], &err),
                   err.text);
     const dpi_ckks_turns turns = {n, steps, (const dpi_ckks_switch *const *)key};
-    assert_ok(dpi_ckks_diagonals_apply(s->filter, &s->x, &turns, s->room, &s->y, &err), err.text);
+    assert_ok(dpi_ckks_diagonals_apply(s->filter, &s->x, &turns, s->t.room, &s->y, &err), err.text);
     for (size_t k = 0; k < n; k++)
         dpi_ckks_switch_free(key[k]);
 }
@@ -136,9 +123,9 @@ static double off(scene *s, const dpi_ckks_sign *sign, const dpi_ckks_cipher *x,
     double most = 0;
     dpi_ckks_plain p;
     dp_error err = {0};
-    assert_ok(dpi_ckks_plain_new(s->c, x->level, &p, &err), err.text);
-    dpi_ckks_decrypt(s->secret, x, &p);
-    dpi_ckks_decode(s->c, &p, s->places, s->room, s->got, NULL);
+    assert_ok(dpi_ckks_plain_new(s->t.c, x->level, &p, &err), err.text);
+    dpi_ckks_decrypt(s->t.secret, x, &p);
+    dpi_ckks_decode(s->t.c, &p, s->places, s->t.room, s->got, NULL);
     dpi_ckks_plain_free(&p);
     *from_true = 0;
     for (size_t i = 0; i < s->places; i++) {
@@ -160,16 +147,17 @@ static void a_block_of_a_network_is_as_without_encryption(void **state)
     assert_ok(dpi_ckks_sign_make(9, &sign, &err), err.text);
     encrypt(&s);
     filter(&s);
-    assert_ok(dpi_ckks_relu_apply(s.c, &sign, &s.y, s.square, s.room, &s.x, &err), err.text);
+    assert_ok(dpi_ckks_relu_apply(s.t.c, &sign, &s.y, s.t.square, s.t.room, &s.x, &err), err.text);
     const double before = off(&s, &sign, &s.x, &from_true);
     assert_int_equal(s.x.level, 2);
     s.x.size = 1; /* as max(x, 0) of -1 ... 1 is */
-    assert_ok(dpi_ckks_boot_apply(s.boot, s.keys, &s.x, s.square, s.room, &s.y, &err), err.text);
+    assert_ok(dpi_ckks_boot_apply(s.boot, s.keys, &s.x, s.t.square, s.t.room, &s.y, &err),
+              err.text);
     const double after = off(&s, &sign, &s.y, &from_true);
     print_message("# off by 2^%.2f, bootstrapped 2^%.2f, from max(x, 0) 2^%.2f\n", log2(before),
                   log2(after), log2(from_true));
     assert_true(before < 0x1p-14 && after < 0x1p-14 && from_true < 0x1p-12);
-    assert_int_equal(s.y.level, dpi_ckks_depth(s.c));
+    assert_int_equal(s.y.level, dpi_ckks_depth(s.t.c));
     end(&s);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "tests/fhe/toy.h"
 #include "tests/lib/check.h"
 #include "tests/lib/numbers.h"
 
@@ -52,14 +53,6 @@ static void softmax(size_t n, double r, const double *x, double *y)
         y[i] /= sum;
 }
 
-static double largest(size_t n, const double *a, const double *b)
-{
-    double most = 0;
-    for (size_t k = 0; k < n; k++)
-        most = fmax(most, fabs(a[k] - b[k]));
-    return most;
-}
-
 /* ---- without encryption ---- */
 
 /* By degree 63 tanh(1)^63 = 2^-25 and tanh(1.5)^127 = 2^-18; at r = 3.5 it is 2^-11. */
@@ -81,7 +74,7 @@ static void softmaxes_are_as_near_as_told(void **state)
             draw(kind, row[k].places, x);
             softmax(row[k].places, row[k].r, x, y);
             dpi_ckks_softmax_at(&s, x, got);
-            off = fmax(off, largest(row[k].places, y, got));
+            off = fmax(off, toy_largest(row[k].places, y, got));
         }
         print_message("# %zu places, r %g: degrees %zu and %zu, off by 2^%.2f, at most 2^%.2f\n",
                       row[k].places, row[k].r, s.degree, s.inverse, log2(off), log2(s.off));
@@ -106,13 +99,7 @@ static void rejects_what_has_no_polynomials(void **state)
 /* ---- under encryption ---- */
 
 typedef struct scene {
-    dpi_ckks *c;
-    dpi_ckks_room *room;
-    dpi_ckks_secret *secret;
-    dpi_ckks_switch *square, *made[TURNS];
-    dpi_rlwe_stream random;
-    int steps[TURNS];
-    dpi_ckks_turns turns;
+    toy t;
     dpi_ckks_plain plain;
     dpi_ckks_cipher x, y;
 } scene;
@@ -120,26 +107,18 @@ typedef struct scene {
 static void begin(scene *s, const dpi_ckks_softmax *of)
 {
     const dpi_ckks_spec spec = {10, 50, 40, dpi_ckks_softmax_levels(of), 3, 3, true};
-    const unsigned char key[DPI_RLWE_SEED] = {3};
+    int steps[TURNS];
     dp_error err = {0};
     memset(s, 0, sizeof *s);
-    dpi_rlwe_start(&s->random, key, "a test of softmaxes");
-    assert_ok(dpi_ckks_new(&spec, &s->c, &err), err.text);
-    assert_ok(dpi_ckks_room_new(s->c, &s->room, &err), err.text);
-    assert_ok(dpi_ckks_secret_new(s->c, &s->random, &s->secret, &err), err.text);
-    assert_ok(dpi_ckks_switch_new(s->secret, DPI_CKKS_SQUARE, &s->random, &s->square, &err),
-              err.text);
+    toy_begin(&s->t, &spec, NULL, 3, "a test of softmaxes");
     const size_t n = dpi_ckks_softmax_turns(of, NULL);
     assert_true(n <= TURNS);
-    assert_int_equal(dpi_ckks_softmax_turns(of, s->steps), n);
+    assert_int_equal(dpi_ckks_softmax_turns(of, steps), n);
     for (size_t k = 0; k < n; k++)
-        assert_ok(dpi_ckks_switch_new(s->secret, dpi_ckks_rotation(s->c, s->steps[k]), &s->random,
-                                      &s->made[k], &err),
-                  err.text);
-    s->turns = (dpi_ckks_turns){n, s->steps, (const dpi_ckks_switch *const *)s->made};
-    assert_ok(dpi_ckks_plain_new(s->c, spec.depth, &s->plain, &err), err.text);
-    assert_ok(dpi_ckks_cipher_new(s->c, spec.depth, &s->x, &err), err.text);
-    assert_ok(dpi_ckks_cipher_new(s->c, spec.depth, &s->y, &err), err.text);
+        toy_add_turn(&s->t, steps[k]);
+    assert_ok(dpi_ckks_plain_new(s->t.c, spec.depth, &s->plain, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->t.c, spec.depth, &s->x, &err), err.text);
+    assert_ok(dpi_ckks_cipher_new(s->t.c, spec.depth, &s->y, &err), err.text);
 }
 
 static void end(scene *s)
@@ -147,22 +126,16 @@ static void end(scene *s)
     dpi_ckks_plain_free(&s->plain);
     dpi_ckks_cipher_free(&s->x);
     dpi_ckks_cipher_free(&s->y);
-    for (size_t k = 0; k < TURNS; k++)
-        dpi_ckks_switch_free(s->made[k]);
-    dpi_ckks_switch_free(s->square);
-    dpi_ckks_secret_free(s->secret);
-    dpi_ckks_room_free(s->room);
-    dpi_ckks_free(s->c);
-    dpi_rlwe_end(&s->random);
+    toy_end(&s->t);
 }
 
 static void encrypt(scene *s, size_t places, const double *x)
 {
     dp_error err = {0};
-    assert_ok(
-        dpi_ckks_encode(s->c, dpi_ckks_depth(s->c), 0, places, x, NULL, s->room, &s->plain, &err),
-        err.text);
-    dpi_ckks_encrypt(s->secret, &s->plain, &s->random, s->room, &s->x);
+    assert_ok(dpi_ckks_encode(s->t.c, dpi_ckks_depth(s->t.c), 0, places, x, NULL, s->t.room,
+                              &s->plain, &err),
+              err.text);
+    dpi_ckks_encrypt(s->t.secret, &s->plain, &s->t.random, s->t.room, &s->x);
 }
 
 static void encrypted_ones_are_within_their_bound(void **state)
@@ -174,23 +147,24 @@ static void encrypted_ones_are_within_their_bound(void **state)
     (void)state;
     assert_ok(dpi_ckks_softmax_make(PLACES, 2, BITS, &of, &err), err.text);
     begin(&s, &of);
-    assert_int_equal(dpi_ckks_depth(s.c), 5 + 7 + 1);
+    assert_int_equal(dpi_ckks_depth(s.t.c), 5 + 7 + 1);
     for (size_t kind = 0; kind < 6; kind++) {
         dpi_ckks_cipher *to = kind == 5 ? &s.x : &s.y; /* itself */
         draw(kind, PLACES, x);
         dpi_ckks_softmax_at(&of, x, y);
         encrypt(&s, PLACES, x);
         rotations = 0;
-        assert_ok(dpi_ckks_softmax_apply(s.c, &of, &s.x, &s.turns, s.square, s.room, to, &err),
-                  err.text);
+        assert_ok(
+            dpi_ckks_softmax_apply(s.t.c, &of, &s.x, &s.t.turns, s.t.square, s.t.room, to, &err),
+            err.text);
         assert_int_equal(rotations, 4);
         assert_int_equal(to->level, 0);
-        dpi_ckks_decrypt(s.secret, to, &s.plain);
-        dpi_ckks_decode(s.c, &s.plain, PLACES, s.room, got, NULL);
-        most = fmax(most, largest(PLACES, y, got));
+        dpi_ckks_decrypt(s.t.secret, to, &s.plain);
+        dpi_ckks_decode(s.t.c, &s.plain, PLACES, s.t.room, got, NULL);
+        most = fmax(most, toy_largest(PLACES, y, got));
         bound = dpi_ckks_error(to);
         softmax(PLACES, 2, x, y);
-        assert_true(largest(PLACES, y, got) < 0x1p-10);
+        assert_true(toy_largest(PLACES, y, got) < 0x1p-10);
     }
     print_message("# off by %.3g of the polynomials, at most %.3g\n", most, bound);
     assert_true(most > 0 && most <= bound && bound < 0x1p-10);
@@ -212,7 +186,7 @@ static void each_failed_allocation_is_told(void **state)
         allocations = 0;
         failing = k;
         const dp_status status =
-            dpi_ckks_softmax_apply(s.c, &of, &s.x, &s.turns, s.square, s.room, &s.y, &err);
+            dpi_ckks_softmax_apply(s.t.c, &of, &s.x, &s.t.turns, s.t.square, s.t.room, &s.y, &err);
         failing = 0;
         all = k == 0 ? allocations : all;
         assert_int_equal(status, k == 0 ? DP_OK : DP_ENOMEM);
@@ -225,9 +199,9 @@ static void too_few_levels(void *of)
 {
     scene *s = ((void **)of)[0];
     dp_error err = {0};
-    dpi_ckks_lower(s->c, dpi_ckks_depth(s->c) - 1, s->room, &s->x);
-    (void)!dpi_ckks_softmax_apply(s->c, ((void **)of)[1], &s->x, &s->turns, s->square, s->room,
-                                  &s->y, &err);
+    dpi_ckks_lower(s->t.c, dpi_ckks_depth(s->t.c) - 1, s->t.room, &s->x);
+    (void)!dpi_ckks_softmax_apply(s->t.c, ((void **)of)[1], &s->x, &s->t.turns, s->t.square,
+                                  s->t.room, &s->y, &err);
 }
 
 static void misuse_aborts(void **state)
