@@ -37,6 +37,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 
 static const double UNIT = DBL_EPSILON / 2;
 static const double LEVEL = 8;
@@ -79,9 +80,7 @@ static void make(plans *p, double *data, size_t n)
 /* Where plans of that size are kept; NULL where they are not. */
 static plans *keeper(size_t n)
 {
-    size_t log = 0;
-    while ((size_t)1 << log < n)
-        log++;
+    const size_t log = dpi_binary_digits(n) - 1;
     return log <= KEPT && (size_t)1 << log == n ? &kept[log] : NULL;
 }
 

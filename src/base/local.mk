@@ -1,6 +1,7 @@
 libtacit_base_la_SOURCES += \
   %D%/alloc.c %D%/alloc.h \
   %D%/bytes.c %D%/bytes.h \
+  %D%/bits.h \
   %D%/compiler.h \
   %D%/error.c %D%/error.h \
   %D%/float.c %D%/float.h \

@@ -4,17 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 
 /* ---- ciphertexts over cards ---- */
-
-static uint32_t log2_of(uint32_t n)
-{
-    uint32_t k = 0;
-    while (n >> (k + 1) != 0)
-        k++;
-    return k;
-}
 
 dpi_place dpi_place_of(const dpi_mapping *m, uint32_t n, uint32_t i)
 {
@@ -23,18 +16,18 @@ dpi_place dpi_place_of(const dpi_mapping *m, uint32_t n, uint32_t i)
         return (dpi_place){.first = i / rounds, .cards = 1, .round = i % rounds};
     const bool alone = rounds > 0 && m->rest != DPI_REST_REGROUPED;
     return (dpi_place){.first = (i - rounds * cards) * cards / left,
-                       .cards = alone ? 1 : (uint32_t)1 << log2_of(cards / left),
+                       .cards = alone ? 1 : (uint32_t)1 << (dpi_binary_digits(cards / left) - 1),
                        .round = rounds};
 }
 
 static uint32_t bootstrap(dpi_plan *p, const dpi_mapping *m, dpi_place at, uint32_t x)
 {
-    return dpi_plan_boot(p, at.first, at.cards, &m->ways->boot[log2_of(at.cards)], x);
+    return dpi_plan_boot(p, at.first, at.cards, &m->ways->boot[dpi_binary_digits(at.cards) - 1], x);
 }
 
 static uint32_t signs(dpi_plan *p, const dpi_mapping *m, dpi_place at, uint32_t x)
 {
-    const dpi_polynomial_way *way = &m->ways->sign[log2_of(at.cards)];
+    const dpi_polynomial_way *way = &m->ways->sign[dpi_binary_digits(at.cards) - 1];
     for (size_t k = 0; k < DPI_SIGNS; k++)
         x = dpi_plan_polynomial(p, at.first, way, 15, m->ways->a, x);
     return x;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/bits.h"
 #include "base/error.h"
 
 enum { POWERS = 8, BABIES = 1 << DPI_TREE_LEAF };
@@ -17,18 +18,10 @@ typedef struct spread_tree {
     uint32_t power[POWERS][DPI_PLAN_CARDS]; /* T_(2^k) as a card has it */
 } spread_tree;
 
-static size_t depth_of(size_t degree)
-{
-    size_t d = 0;
-    while ((size_t)1 << d <= degree)
-        d++;
-    return d;
-}
-
 dpi_polynomial_way dpi_polynomial_tree(size_t degree, size_t cards)
 {
     dpi_polynomial_way way = {.cards = 1, .leaf = 1, .shared = true};
-    while (2 * way.cards <= cards && 8 * way.cards <= (size_t)1 << depth_of(degree))
+    while (2 * way.cards <= cards && 8 * way.cards <= (size_t)1 << dpi_binary_digits(degree))
         way.cards *= 2;
     return way;
 }
@@ -115,7 +108,7 @@ uint32_t dpi_plan_polynomial(dpi_plan *p, uint32_t first, const dpi_polynomial_w
     spread_tree t = {.p = p, .way = *way, .first = first, .x = x};
     if (degree < 3 || degree > DPI_TREE_DEGREE)
         dpi_misuse(__func__, "the degree is 3 to DPI_TREE_DEGREE");
-    const size_t d = depth_of(degree);
+    const size_t d = dpi_binary_digits(degree);
     if (way->leaf < 1 || way->leaf > DPI_TREE_LEAF || way->leaf > d || way->cards < 1 ||
         way->cards > (uint32_t)1 << (d - way->leaf) || (way->cards & (way->cards - 1)) != 0)
         dpi_misuse(__func__, "pieces have 2 to 2^DPI_TREE_LEAF coefficients, and cards pieces");
@@ -150,7 +143,7 @@ static dp_status seconds_of(const dpi_polynomial_way *way, size_t degree, size_t
 dp_status dpi_polynomial_search(size_t degree, size_t times, size_t cards, const dpi_costs *costs,
                                 dpi_polynomial_way *way, double *seconds, dp_error *err)
 {
-    const size_t d = depth_of(degree);
+    const size_t d = dpi_binary_digits(degree);
     *seconds = INFINITY;
     for (uint32_t leaf = 1; leaf <= DPI_TREE_LEAF && leaf <= d; leaf++)
         for (uint32_t n = 1; n <= cards && n <= (uint32_t)1 << (d - leaf); n *= 2)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "fhe/ckks-parts.h"
 
@@ -24,14 +25,6 @@ struct dpi_ckks_matrix {
     dpi_ckks_plain *diagonal; /* [baby giant]; row NULL: zeros */
 };
 
-static size_t power_of_two(size_t n)
-{
-    size_t p = 1;
-    while (p < n)
-        p *= 2;
-    return p;
-}
-
 /* ---- maps ---- */
 
 static size_t diagonal_of(const dpi_ckks_map *map, const dpi_ckks_term *t)
@@ -44,7 +37,8 @@ static size_t diagonal_of(const dpi_ckks_map *map, const dpi_ckks_term *t)
 static dp_status map_of(size_t rows, size_t columns, const double *w, dpi_ckks_map *map,
                         dp_error *err)
 {
-    const size_t made = power_of_two(rows), places = power_of_two(rows > columns ? rows : columns);
+    const size_t made = dpi_power_of_two(rows),
+                 places = dpi_power_of_two(rows > columns ? rows : columns);
     *map = (dpi_ckks_map){
         .places = places, .made = made, .term = dpi_alloc(rows * columns, sizeof *map->term)};
     if (map->term == NULL)

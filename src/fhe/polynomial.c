@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "fhe/ckks-parts.h"
 
@@ -21,17 +22,9 @@ typedef struct evaluation {
     dpi_ckks_cipher *piece; /* [b - h + 1] room for one of each size */
 } evaluation;
 
-static size_t bits_of(size_t degree)
-{
-    size_t b = 0;
-    while ((size_t)1 << b <= degree)
-        b++;
-    return b;
-}
-
 size_t dpi_ckks_polynomial_levels(size_t degree)
 {
-    return bits_of(degree) + 1;
+    return dpi_binary_digits(degree) + 1;
 }
 
 /* ---- coefficients ---- */
@@ -102,7 +95,7 @@ static void next(evaluation *e, const dpi_ckks_cipher *x, const dpi_ckks_cipher 
 
 static size_t slot(const evaluation *e, size_t g)
 {
-    return ((size_t)1 << e->h) + bits_of(g) - 1 - e->h;
+    return ((size_t)1 << e->h) + dpi_binary_digits(g) - 1 - e->h;
 }
 
 static void make_all(evaluation *e, const dpi_ckks_cipher *x)
@@ -203,7 +196,7 @@ dp_status dpi_ckks_polynomial(const dpi_ckks *c, size_t degree, const double *a,
                               dpi_ckks_room *room, dpi_ckks_cipher *to, dp_error *err)
 {
     evaluation e = {
-        .c = c, .square = square, .room = room, .b = bits_of(degree), .level = x->level};
+        .c = c, .square = square, .room = room, .b = dpi_binary_digits(degree), .level = x->level};
     double own[DPI_CKKS_DEGREE + 1], size = 0;
     dpi_ckks_must_be_of(c, room->c);
     if (degree < 1 || degree > DPI_CKKS_DEGREE || x->level < dpi_ckks_polynomial_levels(degree))

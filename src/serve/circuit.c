@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/error.h"
 
 enum {
@@ -29,14 +30,6 @@ static dp_status refuse(const dpi_circuit *c, size_t k, const char *why, dp_erro
                     dp_stage_name(dp_program_stage(c->p, k)->kind), why);
 }
 
-static size_t power_of_two(size_t n)
-{
-    size_t p = 1;
-    while (p < n)
-        p *= 2;
-    return p;
-}
-
 /* log2 of what a stage's numbers are below. */
 static int reach_bits(const dp_stage *s)
 {
@@ -56,7 +49,7 @@ static void lay_in_row(dpi_placement *l)
 {
     for (size_t i = 0; i < l->n; i++)
         l->place[i] = (uint32_t)i;
-    l->period = power_of_two(l->n);
+    l->period = dpi_power_of_two(l->n);
     l->grid = false;
 }
 
@@ -81,8 +74,8 @@ static bool lay_on_grid(const dp_stage *s, const dpi_placement *like, dpi_placem
         if (x >= l->pitch || at >= l->plane || (block + 1) * l->plane > MOST_PLACES)
             return false;
         l->place[i] = (uint32_t)(block * l->plane + at);
-        l->period = power_of_two((block + 1) * l->plane) > l->period
-                        ? power_of_two((block + 1) * l->plane)
+        l->period = dpi_power_of_two((block + 1) * l->plane) > l->period
+                        ? dpi_power_of_two((block + 1) * l->plane)
                         : l->period;
     }
     return true;
@@ -95,7 +88,7 @@ static dp_status lay_input(dpi_circuit *c, dp_error *err)
         return refuse(c, 0, "it has too many numbers for a ciphertext", err);
     if (reach_bits(s) > INPUT_BITS)
         return refuse(c, 0, "its numbers can be 2^21 and more; bring them nearer to 1", err);
-    const size_t plane = power_of_two(s->shape[0] * s->shape[1]);
+    const size_t plane = dpi_power_of_two(s->shape[0] * s->shape[1]);
     const dpi_placement image = {.pitch = s->shape[1], .plane = plane, .gap = {1, 1}};
     dp_status status = new_layout(s->size, &c->in, err);
     if (status == DP_OK && !(s->shape[1] > 1 && lay_on_grid(s, &image, &c->in)))
@@ -126,7 +119,7 @@ static double weight_of(const dpi_serve_map *m, size_t at, double times)
 static dp_status fill_map(const dpi_serve_map *m, double times, const dpi_placement *in,
                           const dpi_placement *out, dpi_ckks_map *map, dp_error *err)
 {
-    const size_t made = power_of_two(m->outputs);
+    const size_t made = dpi_power_of_two(m->outputs);
     const size_t terms = m->begin != NULL ? m->begin[m->outputs] : m->outputs * m->inputs;
     *map = (dpi_ckks_map){.places = in->period > out->period ? in->period : out->period,
                           .term = dpi_alloc(terms + 1, sizeof *map->term)};
