@@ -27,7 +27,8 @@
  *
  * FFTW's planner has global state: plans are made and destroyed under one lock.  Executing a plan
  * needs none.  Making one takes as long as several transforms, so plans up to KEPT are kept for the
- * process, a pair for each size: with the lock all writable file-scope data of the accountant. */
+ * process, a pair for each size: with the lock the one writable file-scope datum of the
+ * accountant. */
 #include "accountant/grid/fft.h"
 
 #include <fftw3.h>
@@ -51,8 +52,10 @@ typedef struct plans {
     fftw_plan forth, back;
 } plans;
 
-static pthread_mutex_t fftw_planner_lock = PTHREAD_MUTEX_INITIALIZER;
-static plans kept[KEPT + 1];
+static struct {
+    pthread_mutex_t lock;
+    plans kept[KEPT + 1];
+} fftw_planner = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- under the lock ---- */
 
@@ -81,20 +84,20 @@ static void make(plans *p, double *data, size_t n)
 static plans *keeper(size_t n)
 {
     const size_t log = dpi_binary_digits(n) - 1;
-    return log <= KEPT && (size_t)1 << log == n ? &kept[log] : NULL;
+    return log <= KEPT && (size_t)1 << log == n ? &fftw_planner.kept[log] : NULL;
 }
 
 static bool plans_new(plans *p, double *data, size_t n)
 {
     plans *place = keeper(n);
-    (void)pthread_mutex_lock(&fftw_planner_lock);
+    (void)pthread_mutex_lock(&fftw_planner.lock);
     if (place == NULL)
         make(p, data, n);
     else if (place->forth == NULL)
         make(place, data, n);
     if (place != NULL)
         *p = *place;
-    (void)pthread_mutex_unlock(&fftw_planner_lock);
+    (void)pthread_mutex_unlock(&fftw_planner.lock);
     return p->forth != NULL;
 }
 
@@ -102,9 +105,9 @@ static void plans_free(plans *p, size_t n)
 {
     if (keeper(n) != NULL)
         return;
-    (void)pthread_mutex_lock(&fftw_planner_lock);
+    (void)pthread_mutex_lock(&fftw_planner.lock);
     destroy(p);
-    (void)pthread_mutex_unlock(&fftw_planner_lock);
+    (void)pthread_mutex_unlock(&fftw_planner.lock);
 }
 
 double dpi_fft_error(size_t n)
