@@ -46,7 +46,7 @@ static const double POWER = 8;
 static const double FLAT = 100;
 static const double DEEP = 800; /* -log of anything that does not underflow is less */
 
-enum { KEPT = 18 /* log2 of the largest, 5 MB */ };
+enum { KEPT = 18 /* log2 of the largest */ };
 
 typedef struct plans {
     fftw_plan forth, back;

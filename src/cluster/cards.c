@@ -108,19 +108,11 @@ static dpi_ckks_cipher input(const card_task *t, size_t k, size_t which)
     return *low;
 }
 
-static const dpi_ckks_switch *key_of(const card_task *t)
-{
-    const dpi_ckks_turns *turns = &t->keys->turns;
-    for (size_t k = 0; k < turns->n; k++)
-        if (turns->steps[k] == (int)t->s->argument)
-            return turns->key[k];
-    dpi_misuse(__func__, "a plan rotates by steps of which there is no key");
-}
-
 static void rotate(const card_task *t, dpi_ckks_cipher *to)
 {
     const dpi_ckks_cipher x = input(t, 0, 0);
-    dpi_ckks_rotate(t->keys->c, &x, key_of(t), t->at->room, to);
+    const dpi_ckks_switch *key = dpi_ckks_turns_key(&t->keys->turns, t->s->argument);
+    dpi_ckks_rotate(t->keys->c, &x, key, t->at->room, to);
 }
 
 static void multiply(const card_task *t, dpi_ckks_cipher *to)
