@@ -14,9 +14,7 @@ struct dpi_ckks_boot {
     dpi_ckks_diagonals *down[DPI_CKKS_BOOT_STAGES]; /* slots to coefficients, first to last */
     dpi_ckks_diagonals *up[DPI_CKKS_BOOT_STAGES];   /* and back */
     double most, range;                             /* of places; of the sine: 16 + 1 / 4 */
-    double a[DPI_CKKS_BOOT_DEGREE + 1];             /* a_0 cos(2 pi range y / 8), of 2 y^2 - 1 */
-    double height[DPI_CKKS_BOOT_DOUBLINGS + 1];     /* a_0, a_(k + 1) = a_k^2 */
-    double nominal;                                 /* the scale at which the sine is a_3 high */
+    double top, slope; /* a_3 of a sine of slope 1 at 0, and the slope that is nearest a line */
     double sine, bend;
 };
 

@@ -82,19 +82,20 @@ double dpi_ckks_boot_sine_of(size_t degree, size_t doublings, double range)
     return most;
 }
 
-/* sin(t) (1 + t_most^2 / 8) is t within t_most^3 / 24. */
+/* sin(t) (1 + t_most^2 / 8) is t within t_most^3 / 24; sin(t) is within t_most^3 / 48 up to half of
+ * t_most.  a_3 is for the scale that the last square comes out at. */
 static void find_sine(dpi_ckks_boot *b)
 {
     const dpi_ckks *c = b->c;
-    const size_t bottom = c->spec.depth + 1, top = DPI_CKKS_BOOT_DOUBLINGS;
+    const size_t bottom = c->spec.depth + 1;
     const double per = 2 * M_PI * c->scale[0] / (double)c->ntt[0]->m.q, t = per * b->most;
+    const double nominal = c->scale[bottom] * c->scale[bottom] / (double)c->ntt[bottom]->m.q;
     b->range = DPI_CKKS_BOOT_RANGE + .25;
-    b->nominal = c->scale[bottom] * c->scale[bottom] / (double)c->ntt[bottom]->m.q;
-    b->height[top] = c->scale[c->spec.depth] / b->nominal / per * (1 + t * t / 8);
-    for (size_t k = top; k > 0; k--)
-        b->height[k - 1] = sqrt(b->height[k]);
-    find_cosine(DPI_CKKS_BOOT_DEGREE, top, b->range, b->height[0], b->a);
-    b->sine = dpi_ckks_boot_sine_of(DPI_CKKS_BOOT_DEGREE, top, DPI_CKKS_BOOT_RANGE) / per;
+    b->top = c->scale[c->spec.depth] / nominal / per;
+    b->slope = 1 + t * t / 8;
+    b->sine =
+        dpi_ckks_boot_sine_of(DPI_CKKS_BOOT_DEGREE, DPI_CKKS_BOOT_DOUBLINGS, DPI_CKKS_BOOT_RANGE) /
+        per;
     b->bend = t * t / 24 * b->most * (1 + 10 * slack);
 }
 
@@ -277,30 +278,33 @@ static void double_it(const dpi_ckks *c, double less, const dpi_ckks_switch *squ
     x->size = less;
 }
 
-/* x, coefficients over q_0 and the range at its places, without multiples of q_0. */
-static dp_status take_sine(const dpi_ckks_boot *b, const dpi_ckks_switch *square,
+/* x, coefficients over q_0 and the range at its places, without multiples of q_0; times `slope`. */
+static dp_status take_sine(const dpi_ckks_boot *b, double slope, const dpi_ckks_switch *square,
                            dpi_ckks_room *room, dpi_ckks_cipher *x, dp_error *err)
 {
     const dpi_ckks *c = b->c;
+    const double low = pow(b->top * slope, exp2(-DPI_CKKS_BOOT_DOUBLINGS));
+    double a[DPI_CKKS_BOOT_DEGREE + 1];
     dpi_ckks_cipher u;
+    find_cosine(DPI_CKKS_BOOT_DEGREE, DPI_CKKS_BOOT_DOUBLINGS, b->range, low, a);
     x->size = 1;
     x->noise = 0; /* of what comes in, that the slope multiplies */
     dpi_ckks_add_number(c, -.25 / b->range, x);
     double_it(c, 1, square, room, x);
     dp_status status = dpi_ckks_cipher_new(c, x->level, &u, err);
     if (status == DP_OK)
-        status = dpi_ckks_polynomial(c, DPI_CKKS_BOOT_DEGREE, b->a, x, square, room, &u, err);
+        status = dpi_ckks_polynomial(c, DPI_CKKS_BOOT_DEGREE, a, x, square, room, &u, err);
     if (status == DP_OK) {
-        u.size = b->height[0];
-        for (size_t k = 1; k <= DPI_CKKS_BOOT_DOUBLINGS; k++)
-            double_it(c, b->height[k], square, room, &u);
+        u.size = low;
+        for (size_t k = 0; k < DPI_CKKS_BOOT_DOUBLINGS; k++)
+            double_it(c, u.size * u.size, square, room, &u);
         dpi_ckks_copy(c, &u, x);
     }
     dpi_ckks_cipher_free(&u);
     return status;
 }
 
-/* x plus its conjugate, which the maps have halved. */
+/* x plus its conjugate, which was halved. */
 static dp_status take_real(const dpi_ckks *c, const dpi_ckks_switch *conjugate, dpi_ckks_room *room,
                            dpi_ckks_cipher *x, dp_error *err)
 {
@@ -314,9 +318,10 @@ static dp_status take_real(const dpi_ckks *c, const dpi_ckks_switch *conjugate, 
     return DP_OK;
 }
 
-dp_status dpi_ckks_boot_apply(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *k,
-                              const dpi_ckks_cipher *x, const dpi_ckks_switch *square,
-                              dpi_ckks_room *room, dpi_ckks_cipher *to, dp_error *err)
+/* to = x, times `slope` where x is small. */
+static dp_status apply(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *k, double slope,
+                       const dpi_ckks_cipher *x, const dpi_ckks_switch *square, dpi_ckks_room *room,
+                       dpi_ckks_cipher *to, dp_error *err)
 {
     const dpi_ckks *c = b->c;
     const double ratio = (double)c->ntt[0]->m.q / c->scale[0];
@@ -332,12 +337,83 @@ dp_status dpi_ckks_boot_apply(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *
         status = take_real(c, k->conjugate, room, to, err);
     const double before = came + to->noise * b->range * ratio;
     if (status == DP_OK)
-        status = take_sine(b, square, room, to, err);
+        status = take_sine(b, slope, square, room, to, err);
     if (status != DP_OK)
         return status;
-    const double per = to->scale / c->scale[to->level], t = 2 * M_PI * b->most / ratio;
+    const double per = to->scale / c->scale[to->level];
     to->scale = c->scale[to->level];
-    to->size = b->most + b->bend;
-    to->noise = before * (1 + t * t / 8) + to->noise * per + b->sine + b->bend;
+    to->size = slope * (b->most + b->bend);
+    to->noise = slope * (before + b->sine + b->bend) + to->noise * per;
     return DP_OK;
+}
+
+dp_status dpi_ckks_boot_apply(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *k,
+                              const dpi_ckks_cipher *x, const dpi_ckks_switch *square,
+                              dpi_ckks_room *room, dpi_ckks_cipher *to, dp_error *err)
+{
+    return apply(b, k, b->slope, x, square, room, to, err);
+}
+
+/* ---- twice ---- */
+
+/* x = the whole number `times` x. */
+static void enlarge(const dpi_ckks *c, double times, dpi_ckks_cipher *x)
+{
+    for (size_t t = 0; t <= x->level; t++) {
+        const uint64_t w = dpi_ckks_reduce(c, t, (uint64_t)times);
+        const dpi_ckks_factor f = {w, dpi_ntt_beside(c->ntt[t], w)};
+        for (size_t part = 0; part < 2; part++)
+            dpi_ckks_scale_row(c, t, f, x->part[part] + t * c->n);
+    }
+}
+
+/* x - to at the level of x, enlarged by `times` to be at most half of what places may be.  `to`'s noise
+ * becomes what is left when it is taken back: that of x, and of lowering. */
+static double find_rest(const dpi_ckks_boot *b, const dpi_ckks_cipher *x, dpi_ckks_room *room,
+                        dpi_ckks_cipher *to, dpi_ckks_cipher *rest)
+{
+    const dpi_ckks *c = b->c;
+    dpi_ckks_copy(c, to, rest);
+    dpi_ckks_lower(c, x->level, room, rest);
+    const double lowering = rest->noise - to->noise;
+    dpi_ckks_subtract(c, x, rest, rest);
+    const double times = exp2(floor(log2(b->most / 2 / dpi_ckks_error(rest))));
+    if (times <= 1)
+        return 1;
+    enlarge(c, times, rest);
+    rest->size = b->most;
+    rest->noise = 0; /* whatever it holds is what is to come back */
+    to->noise = x->noise + lowering;
+    return times;
+}
+
+/* Imaginary parts, which are noise, are not seen by the second round: they are taken away before. */
+dp_status dpi_ckks_boot_apply_twice(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *k,
+                                    const dpi_ckks_cipher *x, const dpi_ckks_switch *square,
+                                    dpi_ckks_room *room, dpi_ckks_cipher *to, dp_error *err)
+{
+    const dpi_ckks *c = b->c;
+    dpi_ckks_cipher low, rest = {0};
+    double times = 1;
+    dp_status status = dpi_ckks_cipher_new(c, x->level, &low, err);
+    if (status == DP_OK)
+        status = dpi_ckks_cipher_new(c, c->levels - 1, &rest, err);
+    if (status == DP_OK) {
+        dpi_ckks_copy(c, x, &low);
+        dpi_ckks_lower(c, b->stages, room, &low);
+        status = apply(b, k, b->slope / 2, &low, square, room, to, err);
+    }
+    if (status == DP_OK)
+        status = take_real(c, k->conjugate, room, to, err);
+    if (status == DP_OK)
+        times = find_rest(b, &low, room, to, &rest);
+    if (status == DP_OK && times > 1)
+        status = apply(b, k, 1 / times, &rest, square, room, &rest, err);
+    if (status == DP_OK && times > 1) {
+        dpi_ckks_add(c, to, &rest, to);
+        to->size = b->most;
+    }
+    dpi_ckks_cipher_free(&low);
+    dpi_ckks_cipher_free(&rest);
+    return status;
 }

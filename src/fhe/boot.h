@@ -63,6 +63,16 @@ DP_MUST_CHECK dp_status dpi_ckks_boot_apply(const dpi_ckks_boot *b, const dpi_ck
                                             dpi_ckks_room *room, dpi_ckks_cipher *to,
                                             dp_error *err);
 
+/* The same in two rounds: what the first is off by, as a multiple of itself, is bootstrapped too
+ * and taken away.  Twice the time for all bits that the scale at dpi_ckks_depth has, and no bend;
+ * where the bound of one round is no less than `most`, one round. */
+DP_MUST_CHECK dp_status dpi_ckks_boot_apply_twice(const dpi_ckks_boot *b,
+                                                  const dpi_ckks_boot_keys *k,
+                                                  const dpi_ckks_cipher *x,
+                                                  const dpi_ckks_switch *square,
+                                                  dpi_ckks_room *room, dpi_ckks_cipher *to,
+                                                  dp_error *err);
+
 /* The first half: slots to coefficients, and the modulus raised, all levels: what is decrypted has
  * coefficients S_0 x + q_0 I, in an order of its own. */
 DP_MUST_CHECK dp_status dpi_ckks_boot_raise(const dpi_ckks_boot *b, const dpi_ckks_boot_keys *k,

@@ -205,22 +205,35 @@ void dpi_ckks_relinearise(const dpi_ckks *c, const dpi_ckks_switch *square, dpi_
     x->noise += dpi_ckks_spread(c, dpi_ckks_switching(c, x->level), x->scale);
 }
 
-/* 1, at the scale of the level, is a whole number but for its fraction. */
+/* Rows above the level below `level` are left out, and x is multiplied by a number and divided by
+ * one prime, once: what rounding adds is as of one level, however many there are between. */
+static void lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ckks_cipher *x)
+{
+    if (x->level <= level)
+        return;
+    const double exact = c->scale[level] / x->scale * (double)c->ntt[level + 1]->m.q;
+    const uint64_t whole = (uint64_t)llrint(exact);
+    x->level = level + 1;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t t = 0; t <= x->level; t++) {
+            const uint64_t w = dpi_ckks_reduce(c, t, whole);
+            dpi_ckks_scale_row(c, t, (dpi_ckks_factor){w, dpi_ntt_beside(c->ntt[t], w)},
+                               x->part[k] + t * c->n);
+        }
+    x->noise += x->size * fabs((double)whole - exact) / exact;
+    x->scale *= exact;
+    dpi_ckks_divide(c, room, x);
+    x->scale = c->scale[level];
+}
+
+/* Scales above the depth are larger than primes below it may be. */
 void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
-    while (x->level > level) {
-        const double scale = c->factor[x->level];
-        const uint64_t one = (uint64_t)llrint(scale);
-        for (size_t k = 0; k < 2; k++)
-            for (size_t t = 0; t <= x->level; t++) {
-                const dpi_ntt *ntt = c->ntt[t];
-                const uint64_t w = dpi_ckks_reduce(c, t, one);
-                ntt->kernel->scale(ntt, w, dpi_ntt_beside(ntt, w), x->part[k] + t * c->n);
-            }
-        x->noise += x->size * fabs((double)one - scale) / scale;
-        x->scale *= scale;
-        dpi_ckks_rescale(c, room, x);
-    }
+    dpi_ckks_must_be_of(c, room->c);
+    if (x->level > level && x->scale != c->scale[x->level])
+        dpi_misuse(__func__, "what is lowered has the scale of its level; rescale products first");
+    lower(c, level < c->spec.depth ? c->spec.depth : level, room, x);
+    lower(c, level, room, x);
 }
 
 /* ---- rotations ---- */

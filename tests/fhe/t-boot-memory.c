@@ -62,7 +62,7 @@ static dp_status make_keys(scene *s, dp_error *err)
 
 static dp_status bootstrap(scene *s, dp_error *err)
 {
-    return dpi_ckks_boot_apply(s->boot, s->keys, &s->x, s->t.square, s->t.room, &s->y, err);
+    return dpi_ckks_boot_apply_twice(s->boot, s->keys, &s->x, s->t.square, s->t.room, &s->y, err);
 }
 
 static dp_status rectify(scene *s, dp_error *err)
