@@ -36,7 +36,7 @@ static dp_fit *fitted(size_t classes, const dp_dataset *data)
     const size_t hidden[] = {HIDDEN};
     const dp_bayesian_network_opts o = {
         .inputs = D, .classes = classes, .hidden = hidden, .n_hidden = 1, .scale = 2};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 3000, .step_size = 0.02};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 3000, .step_size = 0.02, .seed = 2};
     dp_error err = {0};
     dp_model *m;
     assert_ok(dp_bayesian_network(&o, &m, &err), err.text);

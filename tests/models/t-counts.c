@@ -13,7 +13,7 @@ static const double truth_w[D] = {0.8, -0.5}, truth_intercept = 1.3, truth_dispe
 static const double truth_cut[LEVELS - 1] = {-0.9, 0.2, 1.7};
 static double x[N][D], u[N], y[N];
 static int32_t level[N];
-static const dp_svi_opts plain = {.mode = DP_NO_PRIVACY, .steps = 2000, .average = 0.25};
+static const dp_svi_opts plain = {.mode = DP_NO_PRIVACY, .steps = 2000, .average = 0.25, .seed = 2};
 
 static double slope_of(int i, const double w[D])
 {

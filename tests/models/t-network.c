@@ -67,7 +67,7 @@ static void a_perceptron_learns_rings(void **state)
 {
     (void)state;
     const size_t hidden[] = {16, 8};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 800, .step_size = 0.03};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 800, .step_size = 0.03, .seed = 2};
     dp_dataset *data = rings();
     double right[3];
     for (int k = 0; k < 3; k++) {
@@ -99,7 +99,7 @@ static void a_perceptron_computes_its_layers(void **state)
     dp_error err = {0};
     dp_model *m;
     const dp_mlp_opts o = {.inputs = D, .classes = CLASSES, .hidden = hidden, .n_hidden = 1};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 20, .step_size = 0.1};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 20, .step_size = 0.1, .seed = 2};
     dp_dataset *data = rings();
     assert_ok(dp_mlp(&o, &m, &err), err.text);
     dp_fit *fit = world_fit(m, NULL, data, &opts);
@@ -150,7 +150,7 @@ static void a_convolutional_network_learns_bars(void **state)
     (void)state;
     const dp_cnn_layer layers[] = {{.filters = 4, .size = 3, .padding = 1, .pool = 2},
                                    {.filters = 6, .size = 2, .pool = 2, .pool_stride = 2}};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 300, .step_size = 0.03};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 300, .step_size = 0.03, .seed = 2};
     dp_dataset *data = bars();
     for (int k = 0; k < 2; k++) {
         dp_error err = {0};
@@ -190,7 +190,7 @@ static void a_convolutional_network_computes_its_layers(void **state)
                            .n_layers = 1,
                            .hidden = HIDE,
                            .classes = CLASSES};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 20, .step_size = 0.1};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 20, .step_size = 0.1, .seed = 2};
     dp_dataset *data = bars();
     assert_ok(dp_cnn(&o, &m, &err), err.text);
     dp_fit *fit = world_fit(m, NULL, data, &opts);
@@ -231,7 +231,7 @@ static void an_autoencoder_gives_patterns_back(void **state)
     dp_error err = {0};
     dp_model *m, *guide;
     const dp_vae_opts o = {.inputs = PIXELS, .hidden = H, .latent = Z, .seed = 2};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 600, .step_size = 0.02};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 600, .step_size = 0.02, .seed = 2};
     world_uniform(5, N * PIXELS, &flip[0][0]);
     for (int i = 0; i < N; i++)
         for (int p = 0; p < PIXELS; p++)
@@ -319,7 +319,7 @@ static void a_network_may_have_one_input(void **state)
     dp_model *m;
     const size_t hidden[] = {4};
     const dp_mlp_opts o = {.inputs = 1, .classes = CLASSES, .hidden = hidden, .n_hidden = 1};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 10};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 10, .seed = 2};
     dp_dataset *rest = rings(), *data = dp_dataset_new(N);
     dp_dataset_real(data, "x", 1, &x[0][0]);
     dp_dataset_index(data, "y", y);

@@ -12,7 +12,7 @@ static const double truth_w[D] = {0.8, -0.5}, truth_intercept = 0.3, pi = 3.1415
 static double x[N][D], y[N], eta[N], noise[N];
 static int32_t group[N], shop[N];
 
-static const dp_svi_opts plain = {.mode = DP_NO_PRIVACY, .steps = 1500, .average = 0.25};
+static const dp_svi_opts plain = {.mode = DP_NO_PRIVACY, .steps = 1500, .average = 0.25, .seed = 2};
 
 /* Predictors and their part of eta. */
 static void draw_predictors(uint64_t seed)

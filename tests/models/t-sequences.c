@@ -215,7 +215,7 @@ static void starts_lie_apart(void **state)
     dp_model *m;
     dp_svi *svi;
     const dp_hidden_markov_opts o = {.states = MANY, .times = 1, .symbols = FEW};
-    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY};
+    const dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .seed = 2};
     static int32_t one[N];
     dp_dataset *data = dp_dataset_new(N);
     dp_dataset_indices(data, "y", 1, one);

@@ -181,7 +181,8 @@ static void fits_find_the_odds(void **state)
     dp_error err = {0};
     dp_svi *svi;
     double a[WIDTH];
-    dp_svi_opts opts = {.mode = DP_NO_PRIVACY, .steps = 400, .step_size = 0.05, .average = 0.5};
+    dp_svi_opts opts = {
+        .mode = DP_NO_PRIVACY, .steps = 400, .step_size = 0.05, .average = 0.5, .seed = 2};
     dp_model *m = dp_model_new();
     dp_dataset *data = dp_dataset_new(ROWS);
     dp_observe(dp_unit_plate(m, "rows"), "x", dp_bernoulli_logit(dp_param(m, "a", WIDTH, 0)));
