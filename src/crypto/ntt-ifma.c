@@ -4,7 +4,12 @@
  * 2^52) q lies in [0, 2q), and its low 52 bits are all of it since q < 2^50.  Two stages go over
  * memory at once while the distance allows; the last three, of distances 4, 2 and 1, work within
  * pairs of vectors. Residues are reduced to [0, q) at the end, so results are those of the
- * portable kernel. */
+ * portable kernel.
+ *
+ * Where q < 2^46, stages forward are lazy: x + T and x + 2q - T, T in [0, 2q), are left as they are,
+ * as from [0, q) they are below (1 + 2 * 17) q < 2^52 after all stages, and only their low 52 bits
+ * count, so that T is not masked. */
+#include "base/compiler.h"
 #include "crypto/ntt.h"
 
 #if defined(__x86_64__)
@@ -13,7 +18,7 @@
 #define IFMA __attribute__((target("avx512f,avx512dq,avx512vl,avx512ifma")))
 #define INLINE static inline __attribute__((always_inline)) IFMA
 
-enum { LANES = 8 };
+enum { LANES = 8, MOST_ABREAST = 4, LAZY_BITS = 46 };
 
 typedef struct factor {
     __m512i w, beside;
@@ -50,12 +55,28 @@ INLINE __m512i by_factor(__m512i y, factor f, const vectors *k)
     return _mm512_and_si512(_mm512_madd52lo_epu64(low, quotient, k->minus_q), k->mask);
 }
 
-/* Values below 4q stay below 4q. */
-INLINE void forward_butterfly(__m512i *x, __m512i *y, factor f, const vectors *k)
+/* Butterflies of `count` pairs, all of them step by step: schedulers that see a pair's chain alone
+ * would wait for it.  Values below 4q stay below 4q, or lazily grow by 2q. */
+INLINE void forward_butterflies(size_t count, __m512i *const *x, __m512i *const *y, const factor *f,
+                                bool lazy, const vectors *k)
 {
-    __m512i u = once(*x, k->q2), v = by_factor(*y, f, k);
-    *x = _mm512_add_epi64(u, v);
-    *y = _mm512_sub_epi64(_mm512_add_epi64(u, k->q2), v);
+    const __m512i zero = _mm512_setzero_si512();
+    __m512i quotient[MOST_ABREAST], product[MOST_ABREAST], u[MOST_ABREAST];
+    DPI_UNROLL
+    for (size_t i = 0; i < count; i++)
+        quotient[i] = _mm512_madd52hi_epu64(zero, *y[i], f[i].beside);
+    DPI_UNROLL
+    for (size_t i = 0; i < count; i++) {
+        product[i] = _mm512_madd52lo_epu64(zero, *y[i], f[i].w);
+        u[i] = lazy ? *x[i] : once(*x[i], k->q2);
+    }
+    DPI_UNROLL
+    for (size_t i = 0; i < count; i++) {
+        __m512i v = _mm512_madd52lo_epu64(product[i], quotient[i], k->minus_q);
+        v = lazy ? v : _mm512_and_si512(v, k->mask);
+        *x[i] = _mm512_add_epi64(u[i], v);
+        *y[i] = _mm512_sub_epi64(_mm512_add_epi64(u[i], k->q2), v);
+    }
 }
 
 /* Values below 2q stay below 2q. */
@@ -67,22 +88,23 @@ INLINE void inverse_butterfly(__m512i *x, __m512i *y, factor f, const vectors *k
 }
 
 /* Stages of `blocks` and 2 blocks blocks, distances 2 step and step. */
-IFMA static void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+INLINE void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, bool lazy, const vectors *k)
 {
     const size_t step = t->n / (4 * blocks);
     for (size_t i = 0; i < blocks; i++) {
+        const size_t g = 2 * (blocks + i);
         const factor f = same(t->root + blocks + i, t->root_beside + blocks + i);
-        const size_t g = 2 * blocks + 2 * i;
-        const factor f0 = same(t->root + g, t->root_beside + g);
-        const factor f1 = same(t->root + g + 1, t->root_beside + g + 1);
+        const factor first[] = {f, f};
+        const factor second[] = {same(t->root + g, t->root_beside + g),
+                                 same(t->root + g + 1, t->root_beside + g + 1)};
         uint64_t *at = a + 4 * i * step;
         for (size_t j = 0; j < step; j += LANES, at += LANES) {
             __m512i x0 = _mm512_loadu_si512(at), x1 = _mm512_loadu_si512(at + step);
             __m512i x2 = _mm512_loadu_si512(at + 2 * step), x3 = _mm512_loadu_si512(at + 3 * step);
-            forward_butterfly(&x0, &x2, f, k);
-            forward_butterfly(&x1, &x3, f, k);
-            forward_butterfly(&x0, &x1, f0, k);
-            forward_butterfly(&x2, &x3, f1, k);
+            forward_butterflies(2, (__m512i *const[]){&x0, &x1}, (__m512i *const[]){&x2, &x3},
+                                first, lazy, k);
+            forward_butterflies(2, (__m512i *const[]){&x0, &x2}, (__m512i *const[]){&x1, &x3},
+                                second, lazy, k);
             _mm512_storeu_si512(at, x0);
             _mm512_storeu_si512(at + step, x1);
             _mm512_storeu_si512(at + 2 * step, x2);
@@ -91,7 +113,7 @@ IFMA static void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const
     }
 }
 
-IFMA static void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+INLINE void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, bool lazy, const vectors *k)
 {
     const size_t step = t->n / (2 * blocks);
     for (size_t i = 0; i < blocks; i++) {
@@ -99,7 +121,7 @@ IFMA static void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const
         uint64_t *at = a + 2 * i * step;
         for (size_t j = 0; j < step; j += LANES, at += LANES) {
             __m512i x = _mm512_loadu_si512(at), y = _mm512_loadu_si512(at + step);
-            forward_butterfly(&x, &y, f, k);
+            forward_butterflies(1, (__m512i *const[]){&x}, (__m512i *const[]){&y}, &f, lazy, k);
             _mm512_storeu_si512(at, x);
             _mm512_storeu_si512(at + step, y);
         }
@@ -116,8 +138,6 @@ IFMA static void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const
 #define Y2 _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2)
 #define X1 _mm512_set_epi64(14, 6, 12, 4, 10, 2, 8, 0)
 #define Y1 _mm512_set_epi64(15, 7, 13, 5, 11, 3, 9, 1)
-#define LOW _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0)
-#define HIGH _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4)
 #define EVEN _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0)
 #define ODD _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1)
 #define PAIRS _mm512_set_epi64(1, 1, 1, 1, 0, 0, 0, 0)
@@ -149,33 +169,117 @@ INLINE factor eight(const uint64_t *w, const uint64_t *beside, size_t at)
     return (factor){_mm512_loadu_si512(w + at), _mm512_loadu_si512(beside + at)};
 }
 
-IFMA static void forward_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
+/* Forward, shuffles of two operands do, which are quicker here than permutations by index, the last
+ * but one excepted.  With (A0 ... A7) and (B0 ... B7) for a pair, it becomes, for distance 4,
+ * (A0 A1 A2 A3 B0 B1 B2 B3) and what is 4 further; for 2 (A0 A1 B0 B1 A4 A5 B4 B5); for 1
+ * (A0 A2 B0 B2 A4 A6 B4 B6), and by BACK_LOW and BACK_HIGH what it was. */
+#define BACK_LOW _mm512_set_epi64(13, 5, 12, 4, 9, 1, 8, 0)
+#define BACK_HIGH _mm512_set_epi64(15, 7, 14, 6, 11, 3, 10, 2)
+enum {
+    LOW_LANES = 0x44,
+    HIGH_LANES = 0xee,
+    EVEN_LANES = 0x88,
+    ODD_LANES = 0xdd,
+    SWAP_LANES = 0xd8
+};
+
+/* In each half of a vector, what its pairs of places have at 0, and at 1. */
+INLINE __m512i halves(__m512i x)
 {
-    const uint64_t *w = t->root, *beside = t->root_beside;
+    return _mm512_castpd_si512(_mm512_permute_pd(_mm512_castsi512_pd(x), 0xf0));
+}
+
+INLINE factor factors_4(const dpi_ntt *t, size_t at)
+{
+    const __m128i w = _mm_loadu_si128((const void *)(t->root + at));
+    const __m128i beside = _mm_loadu_si128((const void *)(t->root_beside + at));
+    return (factor){halves(_mm512_broadcast_i64x2(w)), halves(_mm512_broadcast_i64x2(beside))};
+}
+
+INLINE factor factors_2(const dpi_ntt *t, size_t at)
+{
+    const __m256i w = _mm256_loadu_si256((const void *)(t->root + at));
+    const __m256i beside = _mm256_loadu_si256((const void *)(t->root_beside + at));
+    return (factor){halves(_mm512_broadcast_i64x4(w)), halves(_mm512_broadcast_i64x4(beside))};
+}
+
+INLINE factor factors_1(const dpi_ntt *t, size_t at)
+{
+    const factor f = eight(t->root, t->root_beside, at);
+    return (factor){_mm512_shuffle_i64x2(f.w, f.w, SWAP_LANES),
+                    _mm512_shuffle_i64x2(f.beside, f.beside, SWAP_LANES)};
+}
+
+/* The stage of distance 1, to [0, q). */
+INLINE void forward_end(const dpi_ntt *t, __m512i *x, __m512i *y, factor f, bool lazy,
+                        const vectors *k)
+{
+    const __m512i u =
+        lazy ? by_factor(*x, same(&t->whole[0], &t->whole_beside[0]), k) : once(*x, k->q2);
+    const __m512i v = by_factor(*y, f, k);
+    *x = once(once(_mm512_add_epi64(u, v), k->q2), k->q);
+    *y = once(once(_mm512_sub_epi64(_mm512_add_epi64(u, k->q2), v), k->q2), k->q);
+}
+
+/* The last three stages of `count` pairs of vectors, pair i on. */
+INLINE void forward_pairs(const dpi_ntt *t, uint64_t *a, size_t i, size_t count, bool lazy,
+                          const vectors *k)
+{
     const size_t n = t->n;
-    for (size_t i = 0; i < n / 16; i++, a += 2 * LANES) {
-        __m512i x = _mm512_loadu_si512(a), y = _mm512_loadu_si512(a + LANES);
-        rearrange(&x, &y, X4, Y4);
-        forward_butterfly(&x, &y, spread_pair(w, beside, n / 8 + 2 * i, PAIRS), k);
-        rearrange(&x, &y, X2, Y2);
-        forward_butterfly(&x, &y, spread(w, beside, n / 4 + 4 * i, FOURS), k);
-        rearrange(&x, &y, X1, Y1);
-        forward_butterfly(&x, &y, eight(w, beside, n / 2 + 8 * i), k);
-        rearrange(&x, &y, LOW, HIGH);
-        _mm512_storeu_si512(a, once(once(x, k->q2), k->q));
-        _mm512_storeu_si512(a + LANES, once(once(y, k->q2), k->q));
+    __m512i x[MOST_ABREAST], y[MOST_ABREAST], *to_x[MOST_ABREAST], *to_y[MOST_ABREAST];
+    factor f[MOST_ABREAST];
+    a += 2 * LANES * i;
+    DPI_UNROLL
+    for (size_t j = 0; j < count; j++) {
+        const __m512i u = _mm512_loadu_si512(a + 2 * j * LANES);
+        const __m512i v = _mm512_loadu_si512(a + (2 * j + 1) * LANES);
+        to_x[j] = &x[j];
+        to_y[j] = &y[j];
+        x[j] = _mm512_shuffle_i64x2(u, v, LOW_LANES);
+        y[j] = _mm512_shuffle_i64x2(u, v, HIGH_LANES);
+        f[j] = factors_4(t, n / 8 + 2 * (i + j));
     }
+    forward_butterflies(count, to_x, to_y, f, lazy, k);
+    DPI_UNROLL
+    for (size_t j = 0; j < count; j++) {
+        const __m512i u = x[j], v = y[j];
+        x[j] = _mm512_shuffle_i64x2(u, v, EVEN_LANES);
+        y[j] = _mm512_shuffle_i64x2(u, v, ODD_LANES);
+        f[j] = factors_2(t, n / 4 + 4 * (i + j));
+    }
+    forward_butterflies(count, to_x, to_y, f, lazy, k);
+    DPI_UNROLL
+    for (size_t j = 0; j < count; j++) {
+        const __m512i u = x[j], v = y[j];
+        x[j] = _mm512_unpacklo_epi64(u, v);
+        y[j] = _mm512_unpackhi_epi64(u, v);
+        forward_end(t, &x[j], &y[j], factors_1(t, n / 2 + 8 * (i + j)), lazy, k);
+        rearrange(&x[j], &y[j], BACK_LOW, BACK_HIGH);
+        _mm512_storeu_si512(a + 2 * j * LANES, x[j]);
+        _mm512_storeu_si512(a + (2 * j + 1) * LANES, y[j]);
+    }
+}
+
+INLINE void forward_stages(const dpi_ntt *t, uint64_t *a, bool lazy)
+{
+    const vectors k = vectors_of(t->m.q);
+    size_t blocks = 1, i = 0;
+    for (; t->n / blocks >= 4 * LANES; blocks *= 4)
+        forward_two(t, a, blocks, lazy, &k);
+    if (t->n / blocks == 2 * LANES) /* one stage of distance LANES is left */
+        forward_one(t, a, blocks, lazy, &k);
+    for (; i + MOST_ABREAST <= t->n / 16; i += MOST_ABREAST)
+        forward_pairs(t, a, i, MOST_ABREAST, lazy, &k);
+    for (; i < t->n / 16; i++)
+        forward_pairs(t, a, i, 1, lazy, &k);
 }
 
 IFMA static void forward(const dpi_ntt *t, uint64_t *a)
 {
-    const vectors k = vectors_of(t->m.q);
-    size_t blocks = 1;
-    for (; t->n / blocks >= 4 * LANES; blocks *= 4)
-        forward_two(t, a, blocks, &k);
-    if (t->n / blocks == 2 * LANES) /* one stage of distance LANES is left */
-        forward_one(t, a, blocks, &k);
-    forward_last(t, a, &k);
+    if (t->m.bits <= LAZY_BITS)
+        forward_stages(t, a, true);
+    else
+        forward_stages(t, a, false);
 }
 
 IFMA static void inverse_first(const dpi_ntt *t, uint64_t *a, const vectors *k)
