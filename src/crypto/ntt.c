@@ -4,8 +4,9 @@
  * Gentleman-Sande backwards, both with powers of zeta in bit-reversed order, so that neither needs
  * a pass of its own for the sign of X^n = -1 or for the order (Longa and Naehrig, CANS 2016).
  * Products by known factors are Shoup's: with w' = floor(w 2^64 / q), y w - floor(y w' / 2^64) q
- * lies in [0, 2q) for every y < 2^64, and sums are reduced late: forward values stay below 4q,
- * inverse ones below 2q (Harvey, "Faster arithmetic for number-theoretic transforms", 2014).
+ * lies in [0, 2q) for every y < 2^64, and sums are reduced late (Harvey, "Faster arithmetic for
+ * number-theoretic transforms", 2014): forward ones grow by 2q a stage and are below 2^56 at the
+ * end, inverse ones double, and are reduced where they would reach 2^11 q.
  *
  * n log2(n) / 2 products; a transform has 4 n words of tables. */
 #include "crypto/ntt.h"
@@ -24,6 +25,13 @@ DPI_INLINE uint64_t by_factor(uint64_t y, uint64_t w, uint64_t beside, uint64_t 
     return y * w - dpi_multiply_wide(y, beside, &low) * q;
 }
 
+/* y mod q, in [0, 2q), by floor(2^64 / q). */
+DPI_INLINE uint64_t by_one(uint64_t y, uint64_t beside, uint64_t q)
+{
+    unsigned long long low;
+    return y - dpi_multiply_wide(y, beside, &low) * q;
+}
+
 static void forward(const dpi_ntt *t, uint64_t *a)
 {
     const uint64_t q = t->m.q;
@@ -33,33 +41,37 @@ static void forward(const dpi_ntt *t, uint64_t *a)
             const uint64_t w = t->root[blocks + i], beside = t->root_beside[blocks + i];
             uint64_t *x = a + 2 * i * distance, *y = x + distance;
             for (size_t j = 0; j < distance; j++) {
-                uint64_t u = dpi_modulus_once(x[j], 2 * q), v = by_factor(y[j], w, beside, q);
+                uint64_t u = x[j], v = by_factor(y[j], w, beside, q);
                 x[j] = u + v;
                 y[j] = u + 2 * q - v;
             }
         }
     for (size_t j = 0; j < t->n; j++)
-        a[j] = dpi_modulus_once(dpi_modulus_once(a[j], 2 * q), q);
+        a[j] = dpi_modulus_once(by_one(a[j], t->whole_beside[0], q), q);
 }
 
 static void inverse(const dpi_ntt *t, uint64_t *a)
 {
     const uint64_t q = t->m.q;
+    uint64_t below = 2 * q;
     size_t distance = 1;
-    for (size_t blocks = t->n / 2; blocks > 1; blocks /= 2, distance *= 2)
+    for (size_t blocks = t->n / 2; blocks > 1; blocks /= 2, distance *= 2) {
+        const bool full = below > q << 9;
         for (size_t i = 0; i < blocks; i++) {
             const uint64_t w = t->back[blocks + i], beside = t->back_beside[blocks + i];
             uint64_t *x = a + 2 * i * distance, *y = x + distance;
             for (size_t j = 0; j < distance; j++) {
                 uint64_t u = x[j], v = y[j];
-                x[j] = dpi_modulus_once(u + v, 2 * q);
-                y[j] = by_factor(u + 2 * q - v, w, beside, q);
+                x[j] = full ? by_one(u + v, t->whole_beside[0], q) : u + v;
+                y[j] = by_factor(u + below - v, w, beside, q);
             }
         }
+        below = full ? 2 * q : 2 * below;
+    }
     for (size_t j = 0; j < t->n / 2; j++) { /* the last stage, with 1/n in its factors */
         uint64_t u = a[j], v = a[t->n / 2 + j];
         uint64_t sum = by_factor(u + v, t->last[0], t->last_beside[0], q);
-        uint64_t difference = by_factor(u + 2 * q - v, t->last[1], t->last_beside[1], q);
+        uint64_t difference = by_factor(u + below - v, t->last[1], t->last_beside[1], q);
         a[j] = dpi_modulus_once(sum, q);
         a[t->n / 2 + j] = dpi_modulus_once(difference, q);
     }
