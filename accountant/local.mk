@@ -24,6 +24,7 @@ libtacit_accountant_la_SOURCES += \
   %D%/grid/mass.c %D%/grid/mass.h \
   %D%/grid/plan.c %D%/grid/plan.h \
   %D%/grid/quadrature.c %D%/grid/quadrature.h \
+  %D%/grid/quick.c %D%/grid/quick.h \
   %D%/grid/saddle.c %D%/grid/saddle.h
 libtacit_accountant_la_SOURCES += \
   %D%/contour/contour.c %D%/contour/contour.h \

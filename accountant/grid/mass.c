@@ -18,7 +18,10 @@
  * From below, see lower.c and lump.c: the losses next to the base are first merged into lumps on
  * knots, which are counted from the first of them.
  *
- * Cost: 3 to 6 nodes a knot, four transcendental functions each. */
+ * An atom's split has no such addition: what rounding moves, 2u of its mass by one knot, is less
+ * than MEETS allows for.
+ *
+ * Cost: 3 to 6 nodes a knot; four transcendental functions each, or a knot where quick.c serves. */
 #include "accountant/grid/mass.h"
 
 #include <float.h>
@@ -28,6 +31,7 @@
 #include "accountant/grid/lower.h"
 #include "accountant/grid/lump.h"
 #include "accountant/grid/quadrature.h"
+#include "accountant/grid/quick.h"
 
 static const double QUADRATURE = DPI_QUADRATURE;
 static const double SUMMATION = 1e-8; /* relative rounding of a plain sum of 2^25 terms */
@@ -54,17 +58,28 @@ typedef struct mass_filler {
     double tail_sum, gap;
 } mass_filler;
 
-/* Adds the tilted mass of a loss d above the bin's smaller knot. */
-static void split(mass_filler *f, bin *b, double mass, double d, double inflate)
+/* Adds the tilted mass of a loss d above the bin's smaller knot: below = 1 - e^-d, above = 1 -
+ * e^(d-dx).  What `inflate` adds is more than w_low's rounding, which is relative to 1. */
+static void split(mass_filler *f, bin *b, double mass, double below, double above, double inflate)
 {
-    double dx = f->grid->spacing;
-    double below = -expm1(-d), above = -expm1(d - dx);
-    double w_high = fmin(below / f->spread, 1);
-    double w_low = fmin(exp(-d) * above / f->spread, 1);
-    b->at_low += mass * (w_low + inflate);
+    double w_high = below / f->spread;
+    b->at_low += mass * (1 - w_high + inflate);
     b->at_high += mass * (w_high + inflate);
     b->gap += mass * (w_high * above + DPI_GAP_SLACK * f->spread);
-    f->gap += mass * d * (dx - d);
+    f->gap += mass * below * above; /* d (dx - d), as near as a plan needs it */
+}
+
+/* The other of `below` and `above`: (1 - below) (1 - above) = e^-dx. */
+static double other_part(const mass_filler *f, double part)
+{
+    return (f->spread - part) / (1 - part);
+}
+
+/* The same for a loss d above the smaller knot. */
+static void split_at(mass_filler *f, bin *b, double mass, double d, double inflate)
+{
+    double below = fmin(-expm1(-d), f->spread);
+    split(f, b, mass, below, other_part(f, below), inflate);
 }
 
 /* Index of knot `offset` in the circular array. */
@@ -116,25 +131,53 @@ static double knot_offset(const mass_filler *f, int64_t k)
     return f->shift + (double)k * f->grid->spacing;
 }
 
-/* Adds what a piece has in the bin above knot k, within [x_low, x_high]. */
-static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, double x_low, double x_high)
+/* A bin of a piece on which no node needs libm (quick.c); false where that is not so. */
+static bool add_quick(mass_filler *f, const dpi_piece *piece, bin *b, dpi_edge start, double end)
 {
-    double dx = f->grid->spacing, low = knot_offset(f, k), high = knot_offset(f, k + 1);
-    double s_low = piece->sign > 0 ? low : -high, s_high = piece->sign > 0 ? high : -low;
+    dpi_abscissa nodes[DPI_MAX_NODES];
+    int n = dpi_quick_nodes(piece, start, end, b->tilt, nodes);
+    for (int i = 0; i < n; i++) {
+        double part = nodes[i].offset < f->spread ? nodes[i].offset : f->spread;
+        double other = other_part(f, part);
+        bool rises = piece->sign > 0;
+        split(f, b, nodes[i].mass, rises ? part : other, rises ? other : part, 2 * QUADRATURE);
+    }
+    return n > 0;
+}
+
+/* Adds what a piece has in the bin above knot k, between the knots' edges and within [x_low,
+ * x_high]. */
+static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, dpi_edge start,
+                    dpi_edge stop, const dpi_range *r)
+{
+    double dx = f->grid->spacing, low = knot_offset(f, k);
     bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
-    double x = s_low <= 0 ? x_low : fmax(x_low, piece->ops->inverse(piece, s_low));
-    double end = s_high <= 0 ? x_low : fmin(x_high, piece->ops->inverse(piece, s_high));
+    double x = fmax(r->x_low, start.x), end = fmin(r->x_high, stop.x);
+    if (x == start.x && x < end && add_quick(f, piece, &b, start, end))
+        x = end;
     while (x < end) {
         dpi_abscissa nodes[DPI_MAX_NODES];
         double next = dpi_stretch_end(piece, x, end);
         int n = dpi_stretch_nodes(piece, x, next, b.tilt, nodes);
         for (int i = 0; i < n; i++) {
             double d = fmin(fmax(nodes[i].offset - low, 0), dx);
-            split(f, &b, nodes[i].mass, d, 2 * QUADRATURE);
+            split_at(f, &b, nodes[i].mass, d, 2 * QUADRATURE);
         }
         x = next;
     }
     put_bin(f, &b, k);
+}
+
+/* Bins first ... last, by rising losses. */
+static void add_bins(mass_filler *f, const dpi_piece *piece, int64_t first, int64_t last,
+                     const dpi_range *r)
+{
+    dpi_edge below = dpi_edge_at(piece, piece->sign * knot_offset(f, first));
+    for (int64_t k = first; k <= last; k++) {
+        dpi_edge above = dpi_edge_at(piece, piece->sign * knot_offset(f, k + 1));
+        add_bin(f, piece, k, piece->sign > 0 ? below : above, piece->sign > 0 ? above : below, r);
+        below = above;
+    }
 }
 
 /* Splitting takes smooth neighbours to make good for it from below: atoms on both sides within a
@@ -163,7 +206,7 @@ static void add_atom(mass_filler *f, size_t i)
     if (down)
         b.at_low = mass;
     else
-        split(f, &b, mass, d, 0);
+        split_at(f, &b, mass, d, 0);
     put_bin(f, &b, k);
 }
 
@@ -243,12 +286,14 @@ static void add_piece(mass_filler *f, const dpi_piece *piece, double log_cut, dp
     put_end(f, first + 1, ops->tail(piece, rises ? r.x_low : r.x_high, rises ? -1 : 1));
     first = first < f->least ? f->least : first;
     last = last > f->most - 1 ? f->most - 1 : last;
-    for (int64_t k = first; k <= last && x_low < r.x_high; k++)
-        add_bin(f, piece, k, x_low, r.x_high);
+    if (x_low < r.x_high)
+        add_bins(f, piece, first, last, &(dpi_range){.x_low = x_low, .x_high = r.x_high});
     m->infinite += ops->tail(piece, rises ? r.x_high : r.x_low, rises ? 1 : -1);
     double exponents = f->grid->tilt * (double)(r.last - r.first + 2) * dx;
-    m->loss_error = fmax(m->loss_error, ops->excess_error(piece, r.x_low, r.x_high));
-    m->mass_error = fmax(m->mass_error, ops->density_error(piece, r.x_low, r.x_high) +
+    double error = ops->excess_error(piece, r.x_low, r.x_high);
+    double quick = ops->sampled ? DPI_QUICK_ERROR * error : 0;
+    m->loss_error = fmax(m->loss_error, fmax(error, quick));
+    m->mass_error = fmax(m->mass_error, ops->density_error(piece, r.x_low, r.x_high) + quick +
                                             4 * DBL_EPSILON * (fmin(exponents, 1500) + 64) +
                                             10 * QUADRATURE + 8 * DBL_EPSILON);
 }

@@ -83,11 +83,12 @@ static double density_error(const dpi_piece *piece, double x_low, double x_high)
     return DPI_UNIT * (16 + 4 / piece->sigma + 8 * fabs(piece->log_scale) + 4 * s) + mixed;
 }
 
-static const dpi_piece_ops remove_ops = {excess,       inverse,       log_mixed_density,
-                                         roughness,    quantile,      tail,
-                                         excess_error, density_error, dpi_no_step};
-static const dpi_piece_ops add_ops = {excess, inverse,      log_plain_density, roughness,  quantile,
-                                      tail,   excess_error, density_error,     dpi_no_step};
+static const dpi_piece_ops remove_ops = {excess,      inverse, log_mixed_density, roughness,
+                                         quantile,    tail,    excess_error,      density_error,
+                                         dpi_no_step, false};
+static const dpi_piece_ops add_ops = {excess,      inverse, log_plain_density, roughness,
+                                      quantile,    tail,    excess_error,      density_error,
+                                      dpi_no_step, false};
 
 dp_status dpi_make_laplace(double b, double q, dpi_direction direction, dpi_pair *pair,
                            dp_error *err)

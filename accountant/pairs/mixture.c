@@ -222,18 +222,18 @@ static double step(const dpi_piece *piece, double u)
            (digits + d * d / (2 * variance(piece)) + fabs(u) * d * reach / variance(piece));
 }
 
-static const dpi_piece_ops whole_remove = {whole_excess, whole_inverse,  log_whole_density,
-                                           roughness,    mixed_quantile, mixed_tail,
-                                           excess_error, density_error,  step};
-static const dpi_piece_ops whole_add = {whole_excess, whole_inverse,  log_plain_density,
-                                        roughness,    plain_quantile, plain_tail,
-                                        excess_error, density_error,  step};
-static const dpi_piece_ops cut_remove = {cut_excess,   cut_inverse,    log_cut_density,
-                                         roughness,    mixed_quantile, mixed_tail,
-                                         excess_error, density_error,  dpi_no_step};
-static const dpi_piece_ops cut_add = {cut_excess,   cut_inverse,    log_plain_density,
-                                      roughness,    plain_quantile, plain_tail,
-                                      excess_error, density_error,  dpi_no_step};
+static const dpi_piece_ops whole_remove = {
+    whole_excess, whole_inverse, log_whole_density, roughness, mixed_quantile,
+    mixed_tail,   excess_error,  density_error,     step,      false};
+static const dpi_piece_ops whole_add = {
+    whole_excess, whole_inverse, log_plain_density, roughness, plain_quantile,
+    plain_tail,   excess_error,  density_error,     step,      false};
+static const dpi_piece_ops cut_remove = {
+    cut_excess, cut_inverse,  log_cut_density, roughness,   mixed_quantile,
+    mixed_tail, excess_error, density_error,   dpi_no_step, false};
+static const dpi_piece_ops cut_add = {cut_excess,     cut_inverse, log_plain_density, roughness,
+                                      plain_quantile, plain_tail,  excess_error,      density_error,
+                                      dpi_no_step,    false};
 
 static dpi_piece piece_of(const dpi_mixture *m, double sigma, dpi_direction direction, int mirror)
 {

@@ -11,6 +11,7 @@
 #ifndef DPI_ACCOUNTANT_PAIRS_PAIR_H
 #define DPI_ACCOUNTANT_PAIRS_PAIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <tacit/accountant.h>
@@ -45,6 +46,9 @@ typedef struct dpi_piece_ops {
      * |Im z| <= u; 0 when the piece is not a whole line and needs panels of Gauss's rule
      * instead. */
     double (*step)(const dpi_piece *piece, double u);
+    /* e^excess = 1 + odds e^((2x - 1) / (2 sigma^2)) on the whole line, and P is rest N(0, sigma^2),
+     * times e^excess where sign > 0. */
+    bool sampled;
 } dpi_piece_ops;
 
 typedef struct dpi_mixture dpi_mixture; /* mixture.c */

@@ -84,6 +84,7 @@ static const dpi_piece_ops remove_ops = {
     .excess_error = excess_error,
     .density_error = density_error,
     .step = step,
+    .sampled = true,
 };
 
 static const dpi_piece_ops add_ops = {
@@ -96,6 +97,7 @@ static const dpi_piece_ops add_ops = {
     .excess_error = excess_error,
     .density_error = density_error,
     .step = step,
+    .sampled = true,
 };
 
 dpi_pair dpi_pair_gaussian(double sigma, double q, dpi_direction direction)

@@ -54,3 +54,5 @@ LONG_TESTS += %D%/sweep
 %C%_sweep_LDADD = $(accountant_test)
 UNIT_TESTS += %D%/t-blend
 %C%_t_blend_LDADD = $(accountant_test)
+UNIT_TESTS += %D%/t-quick
+%C%_t_quick_LDADD = $(accountant_test)
