@@ -38,21 +38,21 @@ static const double gauss_weight[][DPI_MAX_NODES] = {
      0.18038078652406930313, 0.08566224618958517834},
 };
 
-dpi_rule dpi_rule_for(double h)
+dpi_gauss_rule dpi_gauss_rule_for(double h)
 {
     double square = h * h / 64;
     double bound = 300 * (1 + 21 / h) * square * square;
     int n = MIN_POINTS;
     for (; n < DPI_MAX_NODES && bound > DPI_QUADRATURE; n++)
         bound *= square;
-    return (dpi_rule){n, gauss_node[n - MIN_POINTS], gauss_weight[n - MIN_POINTS]};
+    return (dpi_gauss_rule){n, gauss_node[n - MIN_POINTS], gauss_weight[n - MIN_POINTS]};
 }
 
 int dpi_stretch_nodes(const dpi_piece *piece, double x0, double x1, double tilt,
                       dpi_abscissa nodes[DPI_MAX_NODES])
 {
     double width = x1 - x0;
-    const dpi_rule rule = dpi_rule_for(width * piece->ops->roughness(piece, x0));
+    const dpi_gauss_rule rule = dpi_gauss_rule_for(width * piece->ops->roughness(piece, x0));
     for (int i = 0; i < rule.n; i++) {
         double x = x0 + width * rule.node[i];
         double s = piece->ops->excess(piece, x);

@@ -18,11 +18,11 @@ typedef struct dpi_abscissa {
 } dpi_abscissa;
 
 /* Gauss's rule on [0, 1] for a stretch with width * roughness = h. */
-typedef struct dpi_rule {
+typedef struct dpi_gauss_rule {
     int n;
     const double *node, *weight;
-} dpi_rule;
-dpi_rule dpi_rule_for(double h);
+} dpi_gauss_rule;
+dpi_gauss_rule dpi_gauss_rule_for(double h);
 
 /* Nodes of the stretch [x0, x1]; returns their number. */
 int dpi_stretch_nodes(const dpi_piece *piece, double x0, double x1, double tilt,

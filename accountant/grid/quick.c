@@ -54,7 +54,7 @@ int dpi_quick_nodes(const dpi_piece *piece, dpi_edge edge, double end, double ti
     const double h = width * piece->ops->roughness(piece, edge.x);
     if (!(h <= NARROW && h > 0))
         return 0;
-    const dpi_rule rule = dpi_rule_for(h);
+    const dpi_gauss_rule rule = dpi_gauss_rule_for(h);
     const double steep = 1 / (piece->sigma * piece->sigma), rises = piece->sign > 0;
     const double mass = width * exp(piece->ops->log_density(piece, edge.x, 0) + tilt);
     for (int i = 0; i < rule.n; i++) {

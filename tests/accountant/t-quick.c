@@ -31,7 +31,8 @@ static int look(const dpi_piece *piece, double q, double excess, double h)
     const double low = fmin(edge.x, -1), high = fmax(end, 1);
     const double off = DPI_QUICK_ERROR * piece->ops->excess_error(piece, low, high);
     const double spread = piece->ops->density_error(piece, low, high) + off + 1e-14;
-    const dpi_rule rule = dpi_rule_for((end - edge.x) * piece->ops->roughness(piece, edge.x));
+    const dpi_gauss_rule rule =
+        dpi_gauss_rule_for((end - edge.x) * piece->ops->roughness(piece, edge.x));
     assert_true(n == 0 || n == rule.n);
     for (int i = 0; i < n; i++) {
         const long double w = (long double)(end - edge.x) * (long double)rule.node[i];
