@@ -2,6 +2,7 @@
  *   make bench/ckks && bench/ckks [LOG_N DEPTH ALPHA SPECIAL SCALE_BITS]
  *   bench/ckks boot LOG_N USABLE SCALE_BITS STAGES    bootstrapping, in one round and in two, RUNS
  *                                                     times each; 2^15 and less: a toy
+ *   bench/ckks threads LOG_N DEPTH ALPHA SPECIAL SCALE_BITS THREADS    by the clock, one and several
  * JSON lines, milliseconds of processor, the least of RUNS (11): at the top level of the context,
  * of which the first line says what it is; without arguments the contexts of doc/design/ckks.md. */
 #define _XOPEN_SOURCE 700
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "bench.h"
 #include "fhe/boot.h"
 #include "fhe/ckks.h"
@@ -179,6 +181,51 @@ static void measure(const dpi_ckks_spec *spec)
     end(&s);
 }
 
+/* ---- threads ---- */
+
+static void multiply_rescale(scene *s)
+{
+    multiply(s);
+    dpi_ckks_rescale(s->c, s->room, &s->to[0]);
+}
+
+/* By the clock, turn about: what else the machine does takes from both. */
+static void measure_threads(const dpi_ckks_spec *spec, size_t threads)
+{
+    static const struct {
+        const char *name[2];
+        operation *f;
+    } all[] = {{{"rotate_one", "rotate"}, rotate},
+               {{"rotate_eight_one", "rotate_eight"}, rotate_eight},
+               {{"multiply_rescale_one", "multiply_rescale"}, multiply_rescale}};
+    static scene s;
+    dpi_pool *pool;
+    dp_error err = {0};
+    begin(&s, spec);
+    encode(&s);
+    encrypt(&s);
+    encrypt_public(&s);
+    must(dpi_pool_new(threads, &pool, &err), &err);
+    (void)printf("{\"bench\": \"ckks-threads\", \"log_n\": %d, \"primes\": %zu, \"special\": %zu, "
+                 "\"alpha\": %zu, \"kernel\": \"%s\", \"threads\": %zu, ",
+                 spec->log_n, spec->depth + 1, spec->special, spec->alpha, dpi_ntt_best()->name,
+                 threads);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        double least[2] = {HUGE_VAL, HUGE_VAL};
+        for (int r = 0; r < 2 * RUNS; r++) {
+            must(dpi_ckks_room_share(s.room, r % 2 ? pool : NULL, threads, &err), &err);
+            const double from = bench_now();
+            all[k].f(&s);
+            least[r % 2] = fmin(least[r % 2], bench_now() - from);
+        }
+        for (int several = 0; several < 2; several++)
+            bench_number(all[k].name[several], 1000 * least[several]);
+    }
+    bench_end_line();
+    end(&s);
+    dpi_pool_free(pool);
+}
+
 /* ---- bootstrapping ---- */
 
 typedef struct lift {
@@ -284,6 +331,17 @@ static void boot(char **argv)
     measure_boot(&spec, stages);
 }
 
+static dpi_ckks_spec spec_of(char **argv)
+{
+    return (dpi_ckks_spec){.log_n = atoi(argv[0]),
+                           .first_bits = 49,
+                           .scale_bits = atoi(argv[4]),
+                           .depth = strtoul(argv[1], NULL, 10),
+                           .special = strtoul(argv[3], NULL, 10),
+                           .alpha = strtoul(argv[2], NULL, 10),
+                           .toy = true};
+}
+
 int main(int argc, char **argv)
 {
     static const dpi_ckks_spec usual[] = {{13, 49, 33, 3, 1, 1, false},
@@ -292,14 +350,13 @@ int main(int argc, char **argv)
                                           {16, 49, 40, 28, 10, 10, false}};
     if (argc == 6 && strcmp(argv[1], "boot") == 0)
         boot(argv + 2);
+    if (argc == 8 && strcmp(argv[1], "threads") == 0) {
+        const dpi_ckks_spec one = spec_of(argv + 2);
+        measure_threads(&one, strtoul(argv[7], NULL, 10));
+        return 0;
+    }
     if (argc == 6) {
-        const dpi_ckks_spec one = {.log_n = atoi(argv[1]),
-                                   .first_bits = 49,
-                                   .scale_bits = atoi(argv[5]),
-                                   .depth = strtoul(argv[2], NULL, 10),
-                                   .special = strtoul(argv[4], NULL, 10),
-                                   .alpha = strtoul(argv[3], NULL, 10),
-                                   .toy = true};
+        const dpi_ckks_spec one = spec_of(argv + 1);
         measure(&one);
         return 0;
     }

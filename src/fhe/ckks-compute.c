@@ -148,19 +148,25 @@ void dpi_ckks_multiply_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x,
     to->scale = x->scale * p->scale;
 }
 
-/* x0 y0, x0 y1 + x1 y0, x1 y1; `to` may be x or y. */
-static void multiply_parts(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
-                           uint64_t *middle, dpi_ckks_cipher *to)
+typedef struct multiplying {
+    const dpi_ckks *c;
+    const dpi_ckks_room *room;
+    const dpi_ckks_cipher *x, *y;
+    dpi_ckks_cipher *to;
+} multiplying;
+
+/* x0 y0, x0 y1 + x1 y0, x1 y1 modulo one prime; `to` may be x or y. */
+static void multiply_rows(void *of, size_t t, size_t thread)
 {
-    for (size_t t = 0; t <= x->level; t++) {
-        const dpi_ntt *ntt = c->ntt[t];
-        const size_t at = t * c->n;
-        ntt->kernel->multiply(ntt, x->part[0] + at, y->part[1] + at, middle);
-        ntt->kernel->multiply_add(ntt, x->part[1] + at, y->part[0] + at, middle);
-        ntt->kernel->multiply(ntt, x->part[1] + at, y->part[1] + at, to->part[2] + at);
-        ntt->kernel->multiply(ntt, x->part[0] + at, y->part[0] + at, to->part[0] + at);
-        memcpy(to->part[1] + at, middle, c->n * sizeof *middle);
-    }
+    const multiplying *s = of;
+    const dpi_ntt *ntt = s->c->ntt[t];
+    const size_t at = t * s->c->n;
+    uint64_t *middle = s->room->spare + thread * s->c->n;
+    ntt->kernel->multiply(ntt, s->x->part[0] + at, s->y->part[1] + at, middle);
+    ntt->kernel->multiply_add(ntt, s->x->part[1] + at, s->y->part[0] + at, middle);
+    ntt->kernel->multiply(ntt, s->x->part[1] + at, s->y->part[1] + at, s->to->part[2] + at);
+    ntt->kernel->multiply(ntt, s->x->part[0] + at, s->y->part[0] + at, s->to->part[0] + at);
+    memcpy(s->to->part[1] + at, middle, s->c->n * sizeof *middle);
 }
 
 void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_cipher *y,
@@ -172,7 +178,8 @@ void dpi_ckks_multiply(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ck
     must_agree(level, 0, y->level, 0);
     dpi_ckks_must_hold(c, to->room, level);
     dpi_ckks_must_be_of(c, room->c);
-    multiply_parts(c, x, y, room->row, to);
+    multiplying s = {c, room, x, y, to};
+    dpi_ckks_each(room, level + 1, multiply_rows, &s);
     to->level = level;
     to->seeded = false;
     to->scale = scale;
@@ -238,20 +245,31 @@ void dpi_ckks_lower(const dpi_ckks *c, size_t level, dpi_ckks_room *room, dpi_ck
 
 /* ---- rotations ---- */
 
+typedef struct turned_rows {
+    const dpi_ckks *c;
+    const dpi_ckks_switch *k;
+    const dpi_ckks_room *room;
+    dpi_ckks_cipher *x;
+} turned_rows;
+
+static void turn_row(void *of, size_t i, size_t thread)
+{
+    const turned_rows *s = of;
+    const size_t n = s->c->n, rows = s->x->level + 1;
+    uint64_t *row = s->x->part[i / rows] + i % rows * n, *spare = s->room->spare + thread * n;
+    memcpy(spare, row, n * sizeof *row);
+    for (size_t j = 0; j < n; j++)
+        row[j] = spare[s->k->place[j]];
+}
+
 /* From s(X^(1 / turn)) to s. */
 static void turn(const dpi_ckks *c, const dpi_ckks_switch *k, dpi_ckks_room *room,
                  dpi_ckks_cipher *x)
 {
-    const size_t n = c->n;
+    turned_rows s = {c, k, room, x};
     if (k->place == NULL)
         dpi_misuse(__func__, "rotations do not take the key of DPI_CKKS_SQUARE");
-    for (size_t part = 0; part < 2; part++)
-        for (size_t t = 0; t <= x->level; t++) {
-            uint64_t *row = x->part[part] + t * n;
-            memcpy(room->spare, row, n * sizeof *row);
-            for (size_t j = 0; j < n; j++)
-                row[j] = room->spare[k->place[j]];
-        }
+    dpi_ckks_each(room, 2 * (x->level + 1), turn_row, &s);
     x->noise += dpi_ckks_spread(c, dpi_ckks_switching(c, x->level), x->scale);
 }
 

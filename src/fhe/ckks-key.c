@@ -1,13 +1,14 @@
 /* Values, rooms and keys. */
 #include <math.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "fhe/ckks-parts.h"
 
-/* ---- values and rooms ---- */
+/* ---- values ---- */
 
 static uint64_t *rows(const dpi_ckks *c, size_t n)
 {
@@ -64,21 +65,33 @@ void dpi_ckks_must_hold(const dpi_ckks *c, size_t room, size_t level)
         dpi_misuse(__func__, "a value has no room for that level");
 }
 
+/* ---- rooms ---- */
+
+static size_t rows_of(const dpi_ckks *c)
+{
+    return 2 * c->spec.special > c->levels ? 2 * c->spec.special : c->levels;
+}
+
+static size_t times_of(const dpi_ckks *c)
+{
+    return c->digits > 2 ? c->digits : 2;
+}
+
 dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **to, dp_error *err)
 {
-    const size_t most = c->spec.special > c->levels ? c->spec.special : c->levels;
     dpi_ckks_room *r = *to = dpi_alloc(1, sizeof *r);
     if (r == NULL)
         return dpi_fail_nomem(err);
     *r = (dpi_ckks_room){.c = c,
+                         .threads = 1,
                          .raised = rows(c, c->digits * c->primes),
                          .spare = rows(c, 1),
                          .sum = {rows(c, c->primes), rows(c, c->primes)},
-                         .row = rows(c, most),
+                         .row = rows(c, rows_of(c)),
                          .part = dpi_alloc(c->n, sizeof(double)),
                          .re = dpi_alloc(c->n / 2, sizeof(double)),
                          .im = dpi_alloc(c->n / 2, sizeof(double)),
-                         .times = rows(c, c->digits),
+                         .times = rows(c, times_of(c)),
                          .whole = dpi_alloc(c->n, sizeof(int64_t)),
                          .small = {dpi_alloc(c->n, 1), dpi_alloc(c->n, 1)}};
     if (r->raised != NULL && r->spare != NULL && r->sum[0] != NULL && r->sum[1] != NULL &&
@@ -96,18 +109,64 @@ void dpi_ckks_room_free(dpi_ckks_room *r)
         return;
     const size_t n = r->c->n, row = n * sizeof(uint64_t);
     wipe(r->raised, r->c->digits * r->c->primes * row);
-    wipe(r->spare, row);
+    wipe(r->spare, r->threads * row);
     for (int k = 0; k < 2; k++) {
         wipe(r->sum[k], r->c->primes * row);
         wipe(r->small[k], n);
     }
     wipe(r->re, n / 2 * sizeof *r->re);
     wipe(r->im, n / 2 * sizeof *r->im);
-    wipe(r->row, (r->c->spec.special > r->c->levels ? r->c->spec.special : r->c->levels) * row);
-    wipe(r->part, n * sizeof *r->part);
-    wipe(r->times, r->c->digits * row);
+    wipe(r->row, rows_of(r->c) * row);
+    wipe(r->part, r->threads * n * sizeof *r->part);
+    wipe(r->times, times_of(r->c) * row);
     wipe(r->whole, n * sizeof *r->whole);
     dpi_free(r);
+}
+
+dp_status dpi_ckks_room_share(dpi_ckks_room *room, dpi_pool *pool, size_t threads, dp_error *err)
+{
+    const dpi_ckks *c = room->c;
+    threads = pool == NULL ? 1 : threads < c->primes ? threads : c->primes;
+    if (threads > room->threads) {
+        uint64_t *spare = rows(c, threads);
+        double *part = dpi_alloc(threads * c->n, sizeof *part);
+        if (spare == NULL || part == NULL) {
+            dpi_free(spare);
+            dpi_free(part);
+            return dpi_fail_nomem(err);
+        }
+        wipe(room->spare, room->threads * c->n * sizeof *spare);
+        wipe(room->part, room->threads * c->n * sizeof *part);
+        room->spare = spare;
+        room->part = part;
+        room->threads = threads;
+    }
+    room->pool = threads > 1 ? pool : NULL;
+    return DP_OK;
+}
+
+typedef struct round_of_work {
+    void (*work)(void *of, size_t i, size_t thread);
+    void *of;
+    size_t n, threads;
+    atomic_size_t next;
+} round_of_work;
+
+static void take(void *user, size_t thread)
+{
+    round_of_work *r = user;
+    for (size_t i; thread < r->threads && (i = atomic_fetch_add(&r->next, 1)) < r->n;)
+        r->work(r->of, i, thread);
+}
+
+void dpi_ckks_each(const dpi_ckks_room *room, size_t n,
+                   void (*work)(void *of, size_t i, size_t thread), void *of)
+{
+    round_of_work r = {.work = work, .of = of, .n = n, .threads = room->threads};
+    if (room->pool == NULL || n < 2)
+        take(&r, 0);
+    else
+        dpi_pool_run(room->pool, take, &r);
 }
 
 /* ---- polynomials ---- */

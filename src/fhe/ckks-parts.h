@@ -6,6 +6,7 @@
 #define DPI_FHE_CKKS_PARTS_H
 
 #include "base/compiler.h"
+#include "base/pool.h"
 #include "fhe/ckks.h"
 
 /* A product by a known factor: w, and what the kernel has beside it. */
@@ -64,13 +65,15 @@ struct dpi_ckks_switch {
 
 struct dpi_ckks_room {
     const dpi_ckks *c;
+    dpi_pool *pool; /* NULL: the caller's thread alone */
+    size_t threads;
     uint64_t *raised; /* [digits][primes][n] */
-    uint64_t *spare;  /* [n] */
+    uint64_t *spare;  /* [threads][n] */
     uint64_t *sum[2]; /* [primes][n] */
-    uint64_t *row;    /* [levels or special, the more][n] y of what is raised */
-    double *part;     /* [n] */
+    uint64_t *row;    /* [levels or 2 special, the more][n] y of what is raised */
+    double *part;     /* [threads][n] */
     double *re, *im;  /* [n / 2] */
-    uint64_t *times;  /* [digits][n] and u */
+    uint64_t *times;  /* [digits or 2, the more][n] and u */
     int64_t *whole;   /* [n] */
     int8_t *small[2]; /* [n] */
 };
@@ -96,6 +99,11 @@ DPI_INLINE void dpi_ckks_scale_row(const dpi_ckks *c, size_t prime, dpi_ckks_fac
 {
     c->ntt[prime]->kernel->scale(c->ntt[prime], f.w, f.beside, x);
 }
+
+/* Calls work(of, i, thread) for each i < n once, in the threads of the room; of calls that run at the
+ * same time each has a `thread` of its own, below room->threads. */
+void dpi_ckks_each(const dpi_ckks_room *room, size_t n,
+                   void (*work)(void *of, size_t i, size_t thread), void *of);
 
 /* Standard deviation of a place whose coefficients have that variance, at a scale. */
 double dpi_ckks_spread(const dpi_ckks *c, double variance, double scale);

@@ -38,9 +38,25 @@ static void raise_to(const dpi_ckks *c, const dpi_ckks_raising *r, size_t t, con
     dpi_ntt_forward(c->ntt[t], to);
 }
 
-static bool is_in_use(const dpi_ckks *c, size_t level, size_t t)
+/* What is under way: of d, by key k, to `to`. */
+typedef struct switching {
+    const dpi_ckks *c;
+    size_t level;
+    const uint64_t *d;
+    const dpi_ckks_switch *k;
+    dpi_ckks_room *room;
+    uint64_t *const *to;
+} switching;
+
+static size_t primes_at(const dpi_ckks *c, size_t level)
 {
-    return t <= level || t >= c->levels;
+    return level + 1 + c->spec.special;
+}
+
+/* The i-th prime in use at a level. */
+static size_t prime_of(const dpi_ckks *c, size_t level, size_t i)
+{
+    return i <= level ? i : c->levels + i - level - 1;
 }
 
 static size_t digits_of(const dpi_ckks *c, size_t level)
@@ -55,16 +71,29 @@ static const dpi_ckks_raising *digit_of(const dpi_ckks *c, size_t level, size_t 
     return &c->digit[i][(left < c->spec.alpha ? left : c->spec.alpha) - 1];
 }
 
-static void begin_digits(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room)
+static void invert_row(void *of, size_t t, size_t thread)
 {
-    dpi_ckks_must_be_of(c, room->c);
-    memcpy(room->row, d, (level + 1) * c->n * sizeof *d);
-    for (size_t t = 0; t <= level; t++)
-        dpi_ntt_inverse(c->ntt[t], room->row + t * c->n);
-    for (size_t i = 0; i < digits_of(c, level); i++) {
-        const dpi_ckks_raising *r = digit_of(c, level, i);
-        begin_raising(c, r, room->part, room->row + r->first * c->n, room->times + i * c->n);
-    }
+    const switching *s = of;
+    uint64_t *row = s->room->row + t * s->c->n;
+    (void)thread;
+    memcpy(row, s->d + t * s->c->n, s->c->n * sizeof *row);
+    dpi_ntt_inverse(s->c->ntt[t], row);
+}
+
+static void begin_digit(void *of, size_t i, size_t thread)
+{
+    const switching *s = of;
+    const size_t n = s->c->n;
+    const dpi_ckks_raising *r = digit_of(s->c, s->level, i);
+    begin_raising(s->c, r, s->room->part + thread * n, s->room->row + r->first * n,
+                  s->room->times + i * n);
+}
+
+static void begin_digits(switching *s)
+{
+    dpi_ckks_must_be_of(s->c, s->room->c);
+    dpi_ckks_each(s->room, s->level + 1, invert_row, s);
+    dpi_ckks_each(s->room, digits_of(s->c, s->level), begin_digit, s);
 }
 
 /* Digit i modulo prime t: in `to`, or where it is already, of its own primes. */
@@ -78,18 +107,25 @@ static const uint64_t *raise_digit(const dpi_ckks *c, size_t level, size_t i, si
     return to;
 }
 
+/* All digits modulo one prime. */
+static void raise_all(void *of, size_t i, size_t thread)
+{
+    const switching *s = of;
+    const size_t n = s->c->n, t = prime_of(s->c, s->level, i);
+    (void)thread;
+    for (size_t j = 0; j < digits_of(s->c, s->level); j++) {
+        uint64_t *to = s->room->raised + (j * s->c->primes + t) * n;
+        const uint64_t *made = raise_digit(s->c, s->level, j, t, s->d, s->room, to);
+        if (made != to)
+            memcpy(to, made, n * sizeof *to);
+    }
+}
+
 void dpi_ckks_raise(const dpi_ckks *c, size_t level, const uint64_t *d, dpi_ckks_room *room)
 {
-    begin_digits(c, level, d, room);
-    for (size_t i = 0; i < digits_of(c, level); i++)
-        for (size_t t = 0; t < c->primes; t++) {
-            uint64_t *to = room->raised + (i * c->primes + t) * c->n;
-            if (!is_in_use(c, level, t))
-                continue;
-            const uint64_t *made = raise_digit(c, level, i, t, d, room, to);
-            if (made != to)
-                memcpy(to, made, c->n * sizeof *to);
-        }
+    switching s = {.c = c, .level = level, .d = d, .room = room};
+    begin_digits(&s);
+    dpi_ckks_each(room, primes_at(c, level), raise_all, &s);
 }
 
 /* Sums of products of digits x and key, modulo one prime. */
@@ -107,88 +143,134 @@ static void inner_row(const dpi_ckks *c, size_t digits, const uint64_t *const *x
     c->ntt[t]->kernel->inner(c->ntt[t], &terms, room->sum[0] + t * c->n, room->sum[1] + t * c->n);
 }
 
-/* to += sum / P, rounded. */
-static void divide_by_p(const dpi_ckks *c, size_t level, uint64_t *sum, dpi_ckks_room *room,
-                        uint64_t *to)
+/* ---- to += sum / P, rounded, for both parts ---- */
+
+static void invert_special(void *of, size_t i, size_t thread)
 {
-    const size_t n = c->n;
-    uint64_t *row = room->row, *raised = room->spare;
-    memcpy(row, sum + c->levels * n, c->spec.special * n * sizeof *row);
-    for (size_t j = 0; j < c->spec.special; j++)
-        dpi_ntt_inverse(c->ntt[c->levels + j], row + j * n);
-    begin_raising(c, &c->p, room->part, row, room->times);
-    for (size_t t = 0; t <= level; t++) {
-        const dpi_modulus *m = &c->ntt[t]->m;
-        raise_to(c, &c->p, t, row, room->times, raised);
-        for (size_t i = 0; i < n; i++)
-            raised[i] = dpi_modulus_subtract(m, sum[t * n + i], raised[i]);
-        dpi_ckks_scale_row(c, t, c->over_p[t], raised);
-        for (size_t i = 0; i < n; i++)
-            to[t * n + i] = dpi_modulus_add(m, to[t * n + i], raised[i]);
-    }
+    const switching *s = of;
+    const size_t n = s->c->n, special = s->c->spec.special, t = s->c->levels + i % special;
+    uint64_t *row = s->room->row + i * n;
+    (void)thread;
+    memcpy(row, s->room->sum[i / special] + t * n, n * sizeof *row);
+    dpi_ntt_inverse(s->c->ntt[t], row);
+}
+
+static void begin_part(void *of, size_t p, size_t thread)
+{
+    const switching *s = of;
+    const size_t n = s->c->n;
+    begin_raising(s->c, &s->c->p, s->room->part + thread * n,
+                  s->room->row + p * s->c->spec.special * n, s->room->times + p * n);
+}
+
+static void divide_row(void *of, size_t i, size_t thread)
+{
+    const switching *s = of;
+    const dpi_ckks *c = s->c;
+    const size_t n = c->n, p = i / (s->level + 1), t = i % (s->level + 1);
+    const dpi_modulus *m = &c->ntt[t]->m;
+    const uint64_t *sum = s->room->sum[p] + t * n;
+    uint64_t *raised = s->room->spare + thread * n, *to = s->to[p] + t * n;
+    raise_to(c, &c->p, t, s->room->row + p * c->spec.special * n, s->room->times + p * n, raised);
+    for (size_t j = 0; j < n; j++)
+        raised[j] = dpi_modulus_subtract(m, sum[j], raised[j]);
+    dpi_ckks_scale_row(c, t, c->over_p[t], raised);
+    for (size_t j = 0; j < n; j++)
+        to[j] = dpi_modulus_add(m, to[j], raised[j]);
+}
+
+static void divide_by_p(switching *s)
+{
+    dpi_ckks_each(s->room, 2 * s->c->spec.special, invert_special, s);
+    dpi_ckks_each(s->room, 2, begin_part, s);
+    dpi_ckks_each(s->room, 2 * (s->level + 1), divide_row, s);
+}
+
+/* ---- digits times keys ---- */
+
+static void inner_raised(void *of, size_t i, size_t thread)
+{
+    const switching *s = of;
+    const size_t t = prime_of(s->c, s->level, i), digits = digits_of(s->c, s->level);
+    const uint64_t *x[DPI_CKKS_PRIMES];
+    (void)thread;
+    for (size_t j = 0; j < digits; j++)
+        x[j] = s->room->raised + (j * s->c->primes + t) * s->c->n;
+    inner_row(s->c, digits, x, s->k, t, s->room);
 }
 
 void dpi_ckks_inner(const dpi_ckks *c, size_t level, const dpi_ckks_switch *k, dpi_ckks_room *room,
                     uint64_t *const to[2])
 {
-    const size_t digits = digits_of(c, level);
-    const uint64_t *x[DPI_CKKS_PRIMES];
-    for (size_t t = 0; t < c->primes; t++) {
-        if (!is_in_use(c, level, t))
-            continue;
-        for (size_t i = 0; i < digits; i++)
-            x[i] = room->raised + (i * c->primes + t) * c->n;
-        inner_row(c, digits, x, k, t, room);
-    }
-    for (int p = 0; p < 2; p++)
-        divide_by_p(c, level, room->sum[p], room, to[p]);
+    switching s = {.c = c, .level = level, .k = k, .room = room, .to = to};
+    dpi_ckks_each(room, primes_at(c, level), inner_raised, &s);
+    divide_by_p(&s);
 }
 
 /* A prime at a time: its digits are read while they are in a cache. */
+static void inner_once(void *of, size_t i, size_t thread)
+{
+    const switching *s = of;
+    const size_t t = prime_of(s->c, s->level, i), digits = digits_of(s->c, s->level);
+    const uint64_t *x[DPI_CKKS_PRIMES];
+    for (size_t j = 0; j < digits; j++)
+        x[j] = raise_digit(s->c, s->level, j, t, s->d, s->room,
+                           s->room->raised + (thread * digits + j) * s->c->n);
+    inner_row(s->c, digits, x, s->k, t, s->room);
+}
+
 void dpi_ckks_switch_once(const dpi_ckks *c, size_t level, const uint64_t *d,
                           const dpi_ckks_switch *k, dpi_ckks_room *room, uint64_t *const to[2])
 {
-    const size_t digits = digits_of(c, level);
-    const uint64_t *x[DPI_CKKS_PRIMES];
-    begin_digits(c, level, d, room);
-    for (size_t t = 0; t < c->primes; t++) {
-        if (!is_in_use(c, level, t))
-            continue;
-        for (size_t i = 0; i < digits; i++)
-            x[i] = raise_digit(c, level, i, t, d, room, room->raised + i * c->n);
-        inner_row(c, digits, x, k, t, room);
-    }
-    for (int p = 0; p < 2; p++)
-        divide_by_p(c, level, room->sum[p], room, to[p]);
+    switching s = {.c = c, .level = level, .d = d, .k = k, .room = room, .to = to};
+    begin_digits(&s);
+    dpi_ckks_each(room, primes_at(c, level), inner_once, &s);
+    divide_by_p(&s);
 }
 
 /* ---- rescaling ---- */
 
-/* Rows 0 ... level - 1 are divided by the prime of row `level`, rounded. */
-static void divide_by_last(const dpi_ckks *c, size_t level, dpi_ckks_room *room, uint64_t *row)
+typedef struct dividing {
+    const dpi_ckks *c;
+    dpi_ckks_room *room;
+    dpi_ckks_cipher *x;
+} dividing;
+
+static void begin_dividing(void *of, size_t part, size_t thread)
 {
-    const size_t n = c->n;
-    const dpi_modulus *last = &c->ntt[level]->m;
-    uint64_t *x = row + level * n, *lifted = room->row;
-    dpi_ntt_inverse(c->ntt[level], x);
-    for (size_t i = 0; i < n; i++)
-        x[i] = dpi_modulus_add(last, x[i], last->q / 2);
-    for (size_t t = 0; t < level; t++) {
-        const dpi_modulus *m = &c->ntt[t]->m;
-        const uint64_t half = dpi_ckks_reduce(c, t, last->q / 2);
-        for (size_t i = 0; i < n; i++)
-            lifted[i] = dpi_modulus_subtract(m, dpi_ckks_reduce(c, t, x[i]), half);
-        dpi_ntt_forward(c->ntt[t], lifted);
-        for (size_t i = 0; i < n; i++)
-            row[t * n + i] = dpi_modulus_subtract(m, row[t * n + i], lifted[i]);
-        dpi_ckks_scale_row(c, t, c->over_q[level][t], row + t * n);
-    }
+    const dividing *s = of;
+    const size_t n = s->c->n, level = s->x->level;
+    const dpi_modulus *last = &s->c->ntt[level]->m;
+    uint64_t *x = s->x->part[part] + level * n;
+    (void)thread;
+    dpi_ntt_inverse(s->c->ntt[level], x);
+    for (size_t j = 0; j < n; j++)
+        x[j] = dpi_modulus_add(last, x[j], last->q / 2);
+}
+
+/* A row is divided by the prime of the last one, rounded. */
+static void divide_by_last(void *of, size_t i, size_t thread)
+{
+    const dividing *s = of;
+    const dpi_ckks *c = s->c;
+    const size_t n = c->n, level = s->x->level, t = i % level;
+    const dpi_modulus *m = &c->ntt[t]->m;
+    const uint64_t half = dpi_ckks_reduce(c, t, c->ntt[level]->m.q / 2);
+    const uint64_t *x = s->x->part[i / level] + level * n;
+    uint64_t *row = s->x->part[i / level] + t * n, *lifted = s->room->spare + thread * n;
+    for (size_t j = 0; j < n; j++)
+        lifted[j] = dpi_modulus_subtract(m, dpi_ckks_reduce(c, t, x[j]), half);
+    dpi_ntt_forward(c->ntt[t], lifted);
+    for (size_t j = 0; j < n; j++)
+        row[j] = dpi_modulus_subtract(m, row[j], lifted[j]);
+    dpi_ckks_scale_row(c, t, c->over_q[level][t], row);
 }
 
 void dpi_ckks_divide(const dpi_ckks *c, dpi_ckks_room *room, dpi_ckks_cipher *x)
 {
-    for (size_t k = 0; k < 2; k++)
-        divide_by_last(c, x->level, room, x->part[k]);
+    dividing s = {c, room, x};
+    dpi_ckks_each(room, 2, begin_dividing, &s);
+    dpi_ckks_each(room, 2 * x->level, divide_by_last, &s);
     x->scale /= (double)c->ntt[x->level]->m.q;
     x->level--;
     x->seeded = false;

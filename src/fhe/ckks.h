@@ -15,6 +15,7 @@
 
 #include <tacit/status.h>
 
+#include "base/pool.h"
 #include "crypto/ntt.h"
 #include "crypto/rlwe-sample.h"
 #include "fhe/embed.h"
@@ -98,6 +99,12 @@ void dpi_ckks_cipher_free(dpi_ckks_cipher *x);
 typedef struct dpi_ckks_room dpi_ckks_room;
 DP_MUST_CHECK dp_status dpi_ckks_room_new(const dpi_ckks *c, dpi_ckks_room **room, dp_error *err);
 void dpi_ckks_room_free(dpi_ckks_room *room);
+
+/* What is computed in the room goes over primes in all `threads` threads of the pool from now on, or
+ * in the caller's alone where the pool is NULL, and is the same bit for bit.  One that computes uses
+ * the pool at a time.  DP_ENOMEM, and it is as before. */
+DP_MUST_CHECK dp_status dpi_ckks_room_share(dpi_ckks_room *room, dpi_pool *pool, size_t threads,
+                                            dp_error *err);
 
 /* Places are off by less, all of 2^15 but 1e-11 of the time: 19 standard deviations.  They wrap, and
  * nothing tells, where `size` times the scale is not below half of the level's modulus. */

@@ -263,10 +263,10 @@ static dp_status run_layer(void *session, size_t layer, const dpi_serve_order_pa
     const size_t top = dpi_ckks_depth(c);
     (void)layer;
     (void)order;
-    (void)pool;
-    (void)threads;
-    dp_status status = dpi_ckks_cipher_read(c, top, ldexp(1, in->bits - in->fraction), true,
-                                            dpi_ckks_cipher_size(c, top, true), up, &s->x, err);
+    dp_status status = dpi_ckks_room_share(s->room, pool, threads, err);
+    if (status == DP_OK)
+        status = dpi_ckks_cipher_read(c, top, ldexp(1, in->bits - in->fraction), true,
+                                      dpi_ckks_cipher_size(c, top, true), up, &s->x, err);
     for (size_t i = 0; i < circuit->n_steps && status == DP_OK; i++)
         status = run_step(s, i, err);
     if (status != DP_OK) {

@@ -1,13 +1,16 @@
 if SERVE
 toy = %D%/toy.c %D%/toy.h
 TEST_FHE = libcheck.la libtacit-fhe.la libtacit-crypto.la libtacit-internal.la $(TACIT_LIBS) $(SERVE_LIBS) $(CMOCKA_LIBS)
-UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-answer %D%/t-ckks-context %D%/t-ckks-memory %D%/t-linear %D%/t-boot %D%/t-boot-memory %D%/t-diagonals %D%/t-sign %D%/t-product %D%/t-softmax
+UNIT_TESTS += %D%/t-embed %D%/t-ckks %D%/t-ckks-answer %D%/t-ckks-context %D%/t-ckks-memory %D%/t-ckks-threads %D%/t-linear %D%/t-boot %D%/t-boot-memory %D%/t-diagonals %D%/t-sign %D%/t-product %D%/t-softmax
 %C%_t_embed_LDADD = $(TEST_FHE)
 %C%_t_ckks_LDADD = $(TEST_FHE)
 %C%_t_ckks_answer_LDADD = $(TEST_FHE)
 %C%_t_ckks_context_LDADD = $(TEST_FHE)
 %C%_t_ckks_memory_LDADD = $(TEST_FHE)
 %C%_t_ckks_memory_LDFLAGS = -Wl,--wrap=aligned_alloc
+%C%_t_ckks_threads_SOURCES = %D%/t-ckks-threads.c $(toy)
+%C%_t_ckks_threads_LDADD = $(TEST_FHE)
+%C%_t_ckks_threads_LDFLAGS = -Wl,--wrap=dpi_ntt_forward
 %C%_t_linear_SOURCES = %D%/t-linear.c $(toy)
 %C%_t_linear_LDADD = $(TEST_FHE)
 %C%_t_boot_SOURCES = %D%/t-boot.c $(toy)

@@ -26,6 +26,7 @@ static const double a[DEGREE + 1] = {.5, .25, -.125}, x[PLACES] = {.5, -.25, .12
 typedef struct session {
     dpi_ckks *c;
     dpi_ckks_room *room;
+    dpi_pool *pool;
     dpi_ckks_secret *secret;
     dpi_ckks_public *public, *read_public;
     dpi_ckks_switch *square, *turn[TURNS], *read_turn;
@@ -45,6 +46,10 @@ static dp_status begin(session *s, dp_error *err)
     dp_status status = dpi_ckks_new(&spec, &s->c, err);
     if (status == DP_OK)
         status = dpi_ckks_room_new(s->c, &s->room, err);
+    if (status == DP_OK)
+        status = dpi_pool_new(2, &s->pool, err);
+    if (status == DP_OK)
+        status = dpi_ckks_room_share(s->room, s->pool, 2, err);
     if (status == DP_OK)
         status = dpi_ckks_secret_new(s->c, &s->random, &s->secret, err);
     if (status == DP_OK)
@@ -133,6 +138,7 @@ static dp_status whole(double got[2])
     dpi_ckks_public_free(s.read_public);
     dpi_ckks_secret_free(s.secret);
     dpi_ckks_room_free(s.room);
+    dpi_pool_free(s.pool);
     dpi_ckks_free(s.c);
     dpi_rlwe_end(&s.random);
     return status;
