@@ -29,6 +29,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+enum { AGAIN = 64 }; /* knots over which a factor is carried: 4u each */
+
 static const double LOST = 1e-40; /* tilted mass lost to underflow, mass.c */
 
 /* delta and U, of the masses and of the noise in them, at the present epsilon. */
@@ -58,7 +60,8 @@ static dpi_reading read_at(const curve_sums *s, double epsilon, bool reached)
 static double mass_at(const dpi_curve *c, int64_t k)
 {
     double noise = c->side == DPI_UPPER ? c->noise : -c->noise;
-    return fmax(c->mass[(size_t)k & (c->grid.size - 1)] + noise, 0);
+    double mass = c->mass[(size_t)k & (c->grid.size - 1)] + noise;
+    return mass > 0 ? mass : 0;
 }
 
 static double scale_at(const dpi_curve *c, int64_t k)
@@ -67,13 +70,13 @@ static double scale_at(const dpi_curve *c, int64_t k)
 }
 
 /* Distance below the present knot at which the query is answered; INFINITY when further than dx. */
-static double distance(const curve_sums *s, dpi_question query, double epsilon, double dx)
+static double distance(curve_sums s, dpi_question query, double epsilon, double dx)
 {
     double t = INFINITY;
     if (query.ask == DPI_ASK_DELTA)
         t = epsilon - query.given;
-    else if (query.given - s->delta < s->above)
-        t = -log1p(-(query.given - s->delta) / s->above);
+    else if (query.given - s.delta < s.above)
+        t = -log1p(-(query.given - s.delta) / s.above);
     return t <= dx ? fmax(t, 0) : INFINITY;
 }
 
@@ -82,20 +85,22 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
     if (c->normal_mu > 0)
         return dpi_blend_read(c, query);
     double dx = c->grid.spacing;
-    curve_sums s = {.delta = c->side == DPI_UPPER ? c->cut + c->tail : -c->alias};
-    if (query.ask == DPI_ASK_EPSILON && !(s.delta <= query.given))
-        return read_at(&s, INFINITY, false);
-    double part = -expm1(-dx), rest = exp(-dx);
+    const curve_sums none = {.delta = c->side == DPI_UPPER ? c->cut + c->tail : -c->alias};
+    if (query.ask == DPI_ASK_EPSILON && !(none.delta <= query.given))
+        return read_at(&none, INFINITY, false);
+    curve_sums s = none;
+    double part = -expm1(-dx), rest = exp(-dx), up = exp(c->grid.tilt * dx), scale = 0;
     for (int64_t k = c->high; k >= c->grid.low; k--) {
         double l = (double)k * dx;
-        double scale = scale_at(c, k);
+        scale = (c->high - k) % AGAIN == 0 ? scale_at(c, k) : scale * up;
         s.above += mass_at(c, k) * scale;
         s.noise_above += c->noise * scale;
-        double t = distance(&s, query, c->base + l, dx);
+        double t = distance(s, query, c->base + l, dx);
         if (t < INFINITY) {
-            go_down(&s, t);
-            dpi_reading r = read_at(&s, c->base + l - t, true);
-            r.local = (mass_at(c, k) + mass_at(c, k - 1)) * scale / s.delta;
+            curve_sums there = s; /* s itself stays in registers */
+            go_down(&there, t);
+            dpi_reading r = read_at(&there, c->base + l - t, true);
+            r.local = (mass_at(c, k) + mass_at(c, k - 1)) * scale / there.delta;
             return r;
         }
         s.delta += part * s.above;
@@ -103,7 +108,8 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
         s.above *= rest;
         s.noise_above *= rest;
     }
-    return read_at(&s, c->base + (double)c->grid.low * dx - dx, false);
+    curve_sums all = s;
+    return read_at(&all, c->base + (double)c->grid.low * dx - dx, false);
 }
 
 double dpi_upper_answer(const dpi_curve *c, dpi_question query, dpi_reading *reading)
@@ -183,7 +189,7 @@ static void close_curve(dpi_curve *c)
     double reach = fmax(fabs((double)g->low), fabs((double)c->high)) * g->spacing;
     c->noise += LOST;
     c->log_slack += 4 * DBL_EPSILON * (double)g->size +
-                    4 * DBL_EPSILON * (fabs(c->log_scale) + g->tilt * reach + 16);
+                    4 * DBL_EPSILON * (fabs(c->log_scale) + g->tilt * reach + 16 + AGAIN);
     /* Of epsilon less a loss: as far as blend.c looks. */
     double beside = c->normal_mu * (17 + c->normal_mu / 2);
     c->loss_slack += 4 * DBL_EPSILON * (fabs(c->base) + reach + beside);
@@ -193,7 +199,6 @@ static void close_curve(dpi_curve *c)
 static dp_status fill(const dpi_curve *c, const dpi_pair *pair, double log_cut, double *data,
                       double *work, dpi_mass *mass, dp_error *err)
 {
-    clear(data, c->grid.size + 2);
     if (c->side == DPI_UPPER) {
         dpi_mass_upper(pair, &c->grid, log_cut, data, mass);
     } else {
@@ -214,6 +219,8 @@ static dp_status compose(const dpi_loss_law *law, double log_cut, double *data, 
         return dpi_fail_nomem(err);
     for (size_t i = 0; status == DP_OK && i < law->n && c->log_scale > -INFINITY; i++) {
         dpi_mass mass;
+        if (i > 0)
+            clear(data, c->grid.size + 2);
         status = fill(c, law->term[i].pair, log_cut, data, work, &mass, err);
         if (status == DP_OK)
             add_term(c, &mass, law->term[i].times);

@@ -136,12 +136,20 @@ static size_t core_index(int i, size_t n)
     return i >= 0 ? (size_t)i : n - (size_t)-i;
 }
 
+/* Four sums side by side; n is a multiple of 4. */
+static double sum_of(const double *data, size_t n)
+{
+    double sum[4] = {0};
+    for (size_t i = 0; i < n; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += data[i + k];
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
+
 /* Takes the core out of the data when it holds most of the mass. */
 static void core_take(core *c, double *data, size_t n)
 {
-    double sum = 0, inside = 0, moment = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += data[i];
+    double sum = sum_of(data, n), inside = 0, moment = 0;
     for (int i = -CORE; i <= CORE; i++) {
         inside += data[core_index(i, n)];
         moment += abs(i) * data[core_index(i, n)];
@@ -151,11 +159,8 @@ static void core_take(core *c, double *data, size_t n)
         c->mass[CORE + i] = data[core_index(i, n)];
         data[core_index(i, n)] = 0;
     }
-    if (c->used) {
-        c->rest = 0;
-        for (size_t i = 0; i < n; i++)
-            c->rest += data[i];
-    }
+    if (c->used)
+        c->rest = sum_of(data, n);
     c->e = dpi_fft_error(n) * c->rest * (1 + 1e-8);
 }
 
@@ -168,21 +173,42 @@ static coefficient whole(const core *c, const double *z)
                          .error = c->e + UNIT * (2 + POWER * (fmin(fabs(log_r), DEEP) + M_PI)) * r};
 }
 
-/* G gathers t (w^i - 1) for w = e^(-i theta) and its conjugate; p is w^i - 1. */
-static coefficient around_one(const core *c, const double *z, double zero, double theta)
+/* G of some coefficients side by side, for rotations of one wait for each other. */
+enum { LANES = 4 };
+
+typedef struct lanes {
+    double re[LANES], im[LANES];
+} lanes;
+
+/* What the core has in G of the coefficients j, j + 1, ...: gathers t (w^i - 1) for w = e^(-i theta)
+ * and its conjugate; p is w^i - 1. */
+static lanes turn_core(const core *c, size_t j, size_t n)
 {
-    double half = sin(theta / 2);
-    double w_re = -2 * half * half, w_im = -sin(theta); /* w - 1 */
-    double p_re = 0, p_im = 0, g_re = z[0] - zero, g_im = z[1];
-    for (int i = 1; i <= CORE; i++) {
-        double re = p_re + w_re + p_re * w_re - p_im * w_im;
-        double im = p_im + w_im + p_re * w_im + p_im * w_re;
-        p_re = re;
-        p_im = im;
-        g_re += (c->mass[CORE + i] + c->mass[CORE - i]) * p_re;
-        g_im += (c->mass[CORE + i] - c->mass[CORE - i]) * p_im;
+    lanes g = {{0}, {0}};
+    double w_re[LANES], w_im[LANES], p_re[LANES] = {0}, p_im[LANES] = {0}; /* w: w - 1 */
+    for (size_t k = 0; k < LANES; k++) {
+        const double theta = 2 * M_PI * (double)(j + k) / (double)n, half = sin(theta / 2);
+        w_re[k] = -2 * half * half;
+        w_im[k] = -sin(theta);
     }
-    double size = hypot(g_re, g_im);
+    for (int i = 1; i <= CORE; i++) {
+        const double both = c->mass[CORE + i] + c->mass[CORE - i];
+        const double more = c->mass[CORE + i] - c->mass[CORE - i];
+        for (size_t k = 0; k < LANES; k++) {
+            const double re = p_re[k] + w_re[k] + p_re[k] * w_re[k] - p_im[k] * w_im[k];
+            const double im = p_im[k] + w_im[k] + p_re[k] * w_im[k] + p_im[k] * w_re[k];
+            p_re[k] = re;
+            p_im[k] = im;
+            g.re[k] += both * re;
+            g.im[k] += more * im;
+        }
+    }
+    return g;
+}
+
+static coefficient around_one(const core *c, double g_re, double g_im, double theta)
+{
+    double size = sqrt(g_re * g_re + g_im * g_im);
     double square = 2 * g_re + size * size; /* |F|^2 - 1; cancels when F is small */
     double log_abs = square > -0.75 ? 0.5 * log1p(square) : log(hypot(1 + g_re, g_im));
     double arg = atan2(g_im, 1 + g_re);
@@ -236,19 +262,27 @@ void dpi_convolution_multiply(dpi_convolution *p, double steps)
     core_take(&c, p->data, p->n);
     fftw_execute_dft_r2c(p->plans.forth, p->data, (fftw_complex *)p->data);
     double zero = p->data[0];
-    /* Where |F|^2 is below e^(-2 FLAT / T), F^T need not be computed. */
+    /* Where |F|^2 is below e^(-2 FLAT / T), F^T need not be computed: twice the greatest error that
+     * around_one may tell is allowed for. */
     double faint = exp(-FLAT / steps);
-    bool skips = !c.used && steps * log(faint + c.e) < -0.9 * FLAT;
+    double error = c.used ? 2 * c.e + UNIT * (POWER * DEEP + CORE_STEPS * 8 * CORE) : c.e;
+    bool skips = steps * log(faint + 2 * error) < -0.9 * FLAT;
+    lanes g = {{0}, {0}};
     for (size_t j = 0; j <= p->n / 2; j++) {
         const double *z = p->data + 2 * j;
         double theta = 2 * M_PI * (double)j / (double)p->n;
+        if (c.used && j % LANES == 0)
+            g = turn_core(&c, j, p->n);
         if (!(p->largest[j] >= -FLAT))
             continue; /* an earlier factor has made it vanish */
-        if (skips && z[0] * z[0] + z[1] * z[1] < faint * faint * (1 - 1e-9)) {
+        double re = c.used ? g.re[j % LANES] + (z[0] - zero) : z[0];
+        double im = c.used ? g.im[j % LANES] + z[1] : z[1];
+        double whole_re = c.used ? 1 + re : re;
+        if (skips && whole_re * whole_re + im * im < faint * faint * (1 - 1e-9)) {
             p->largest[j] = -INFINITY;
             continue;
         }
-        coefficient f = c.used ? around_one(&c, z, zero, theta) : whole(&c, z);
+        coefficient f = c.used ? around_one(&c, re, im, theta) : whole(&c, z);
         double above = exp(f.log_abs) * (1 + POWER * UNIT) + f.error;
         p->log_abs[j] += steps * f.log_abs;
         p->arg[j] = remainder(p->arg[j] + steps * f.arg, 2 * M_PI);
@@ -274,7 +308,7 @@ static void assemble(const dpi_convolution *p, size_t j, double atom, double *si
     }
     z[0] -= atom;
     *error += UNIT * fabs(z[0]);
-    *size += hypot(z[0], z[1]);
+    *size += sqrt(z[0] * z[0] + z[1] * z[1]);
 }
 
 double dpi_convolution_finish(dpi_convolution *p)
@@ -289,8 +323,9 @@ double dpi_convolution_finish(dpi_convolution *p)
         sum += twin * one_error;
     }
     fftw_execute_dft_c2r(p->plans.back, (fftw_complex *)p->data, p->data);
+    const double part = 1 / (double)p->n; /* a power of two: exact */
     for (size_t i = 0; i < p->n; i++)
-        p->data[i] /= (double)p->n;
+        p->data[i] *= part;
     p->data[0] += atom;
     return (sum + 2 * dpi_fft_error(p->n) * size) / (double)p->n * (1 + 1e-6) + UNIT * atom;
 }

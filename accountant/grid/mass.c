@@ -35,11 +35,14 @@
 
 static const double QUADRATURE = DPI_QUADRATURE;
 static const double SUMMATION = 1e-8; /* relative rounding of a plain sum of 2^25 terms */
-static const double MEETS = 1e-9;     /* part of a bin by which an atom may miss its knot */
+enum { AGAIN = 64 };
+
+static const double MEETS = 1e-9; /* part of a bin by which an atom may miss its knot */
 
 /* What has been gathered for the knots of one bin, tilted by `tilt` alone. */
 typedef struct bin {
     double tilt; /* exponent */
+    double tail; /* what the tail's tilt is there, in terms of it; of upper bounds */
     double at_low, at_high, gap;
 } bin;
 
@@ -116,14 +119,19 @@ static void put_end(mass_filler *f, int64_t k, double mass)
 /* Puts what a bin has gathered on its knots; `small` is the one with the smaller loss. */
 static void put_bin(mass_filler *f, const bin *b, int64_t small)
 {
-    double tail = exp((f->grid->tail_tilt - f->grid->tilt) * above_origin(f, small));
     f->data[slot(f->grid, small)] += b->at_low;
     f->data[slot(f->grid, small + 1)] += b->at_high * f->step_up;
-    f->tail_sum += (b->at_low + b->at_high * f->tail_step_up) * tail;
-    if (f->gap_data != NULL)
+    if (f->gap_data == NULL)
+        f->tail_sum += (b->at_low + b->at_high * f->tail_step_up) * b->tail;
+    else
         f->gap_data[slot(f->grid, small)] += b->gap;
     f->low = small < f->low ? small : f->low;
     f->high = small + 1 > f->high ? small + 1 : f->high;
+}
+
+static double tail_at(const mass_filler *f, int64_t k)
+{
+    return f->gap_data == NULL ? exp((f->grid->tail_tilt - f->grid->tilt) * above_origin(f, k)) : 0;
 }
 
 static double knot_offset(const mass_filler *f, int64_t k)
@@ -147,12 +155,13 @@ static bool add_quick(mass_filler *f, const dpi_piece *piece, bin *b, dpi_edge s
 
 /* Adds what a piece has in the bin above knot k, between the knots' edges and within [x_low,
  * x_high]. */
-static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, dpi_edge start,
+static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, double tail, dpi_edge start,
                     dpi_edge stop, const dpi_range *r)
 {
     double dx = f->grid->spacing, low = knot_offset(f, k);
-    bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
-    double x = fmax(r->x_low, start.x), end = fmin(r->x_high, stop.x);
+    bin b = {.tilt = f->grid->tilt * above_origin(f, k), .tail = tail};
+    double x = r->x_low > start.x ? r->x_low : start.x;
+    double end = r->x_high < stop.x ? r->x_high : stop.x;
     if (x == start.x && x < end && add_quick(f, piece, &b, start, end))
         x = end;
     while (x < end) {
@@ -168,14 +177,18 @@ static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, dpi_edge 
     put_bin(f, &b, k);
 }
 
-/* Bins first ... last, by rising losses. */
+/* Bins first ... last, by rising losses.  The tail's factor is carried from bin to bin, AGAIN times
+ * at most, which costs it 4u each. */
 static void add_bins(mass_filler *f, const dpi_piece *piece, int64_t first, int64_t last,
                      const dpi_range *r)
 {
     dpi_edge below = dpi_edge_at(piece, piece->sign * knot_offset(f, first));
+    double tail = 0, up = f->tail_step_up / f->step_up;
     for (int64_t k = first; k <= last; k++) {
+        tail = (k - first) % AGAIN == 0 ? tail_at(f, k) : tail * up;
         dpi_edge above = dpi_edge_at(piece, piece->sign * knot_offset(f, k + 1));
-        add_bin(f, piece, k, piece->sign > 0 ? below : above, piece->sign > 0 ? above : below, r);
+        add_bin(f, piece, k, tail, piece->sign > 0 ? below : above, piece->sign > 0 ? above : below,
+                r);
         below = above;
     }
 }
@@ -200,7 +213,7 @@ static void add_atom(mass_filler *f, size_t i)
     int64_t k = (int64_t)floor((atom->offset - f->shift) / dx + (down ? MEETS : 0));
     if (merged || k < f->least || k >= f->most)
         return;
-    bin b = {.tilt = f->grid->tilt * above_origin(f, k)};
+    bin b = {.tilt = f->grid->tilt * above_origin(f, k), .tail = tail_at(f, k)};
     double d = fmin(fmax(atom->offset - knot_offset(f, k), 0), dx);
     double mass = atom->mass * exp(b.tilt);
     if (down)
@@ -210,18 +223,21 @@ static void add_atom(mass_filler *f, size_t i)
     put_bin(f, &b, k);
 }
 
-/* Kahan sum; scales the array to sum 1. */
-static double normalise(double *data, size_t n)
+/* Kahan sum; scales the masses to sum 1.  All of them are on the knots first ... last, which may go
+ * around. */
+static double normalise(const dpi_knots *grid, double *data, int64_t first, int64_t last)
 {
     double sum = 0, carry = 0;
-    for (size_t i = 0; i < n; i++) {
-        double y = data[i] - carry;
+    if (last - first >= (int64_t)grid->size)
+        last = first + (int64_t)grid->size - 1;
+    for (int64_t k = first; k <= last; k++) {
+        double y = data[slot(grid, k)] - carry;
         double t = sum + y;
         carry = (t - sum) - y;
         sum = t;
     }
-    for (size_t i = 0; i < n; i++)
-        data[i] /= sum;
+    for (int64_t k = first; k <= last; k++)
+        data[slot(grid, k)] /= sum;
     return sum;
 }
 
@@ -355,7 +371,7 @@ void dpi_mass_upper(const dpi_pair *pair, const dpi_knots *grid, double log_cut,
     mass_filler f = filler_of(pair, grid, log_cut, data);
     *mass = (dpi_mass){.infinite = pair->infinite + pair->lost};
     fill(&f, log_cut, mass);
-    finish(&f, normalise(data, grid->size), mass);
+    finish(&f, normalise(grid, data, f.low, f.high), mass);
     double exponent = grid->tail_tilt * (double)f.origin * grid->spacing;
     mass->log_tail_sum = log(f.tail_sum) + exponent + SUMMATION + 4 * DBL_EPSILON * fabs(exponent);
 }
@@ -404,7 +420,7 @@ void dpi_mass_lower(const dpi_pair *pair, const dpi_knots *grid, double log_cut,
         if (lumps.mass[k] > 0)
             put_mass(&f, lumps.way * k, lumps.mass[k]);
     if (f.low < f.high && dpi_lower_masses(grid, f.low, f.high, work, data))
-        finish(&f, normalise(data, grid->size), mass);
+        finish(&f, normalise(grid, data, f.low - 1, f.high), mass);
     else
         tell_nothing(pair, data, mass);
 }

@@ -38,13 +38,14 @@ static const double gauss_weight[][DPI_MAX_NODES] = {
      0.18038078652406930313, 0.08566224618958517834},
 };
 
+/* The greatest h that n = 2 ... 5 points may have: where the bound above is DPI_QUADRATURE. */
+static const double widest[] = {4.02e-5, 5.29e-3, 0.0428, 0.1369};
+
 dpi_gauss_rule dpi_gauss_rule_for(double h)
 {
-    double square = h * h / 64;
-    double bound = 300 * (1 + 21 / h) * square * square;
     int n = MIN_POINTS;
-    for (; n < DPI_MAX_NODES && bound > DPI_QUADRATURE; n++)
-        bound *= square;
+    while (n < DPI_MAX_NODES && !(h <= widest[n - MIN_POINTS]))
+        n++;
     return (dpi_gauss_rule){n, gauss_node[n - MIN_POINTS], gauss_weight[n - MIN_POINTS]};
 }
 

@@ -2,6 +2,7 @@
 #include "accountant/grid/grid.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "tests/accountant/oracle.h"
@@ -229,6 +230,7 @@ static void what_is_lost_is_counted(void **state)
     double answer = dpi_upper_answer(&upper, in, &r);
     assert_true(r.reached && answer < 1 && answer >= r.delta * exp(upper.log_slack));
     assert_true(dpi_upper_answer(&upper, below, &r) == 1);
+    memset(data, 0, sizeof data);
     assert_int_equal(dpi_compose_lower(&law, &upper, -40, data, work, &lower, NULL), DP_OK);
     assert_true(lower.log_slack >= STEPS * 1e-12);
     dpi_loss_law_free(&law);
