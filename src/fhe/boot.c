@@ -191,7 +191,7 @@ static dp_status transform(dpi_ckks_diagonals *const *map, size_t stages,
                            dp_error *err)
 {
     dpi_ckks_cipher y;
-    dp_status status = dpi_ckks_cipher_new(room->c, x->level, &y, err);
+    dp_status status = dpi_ckks_take(room, x->level, &y, err);
     for (size_t g = 0; g < stages && status == DP_OK; g++) {
         const double noise = dpi_ckks_diagonals_noise(map[g], x->size, x->noise, true);
         status = dpi_ckks_diagonals_apply(map[g], x, turns, room, &y, err);
@@ -200,7 +200,7 @@ static dp_status transform(dpi_ckks_diagonals *const *map, size_t stages,
             x->noise = noise;
         }
     }
-    dpi_ckks_cipher_free(&y);
+    dpi_ckks_give(room, &y);
     return status;
 }
 
@@ -291,7 +291,7 @@ static dp_status take_sine(const dpi_ckks_boot *b, double slope, const dpi_ckks_
     x->noise = 0; /* of what comes in, that the slope multiplies */
     dpi_ckks_add_number(c, -.25 / b->range, x);
     double_it(c, 1, square, room, x);
-    dp_status status = dpi_ckks_cipher_new(c, x->level, &u, err);
+    dp_status status = dpi_ckks_take(room, x->level, &u, err);
     if (status == DP_OK)
         status = dpi_ckks_polynomial(c, DPI_CKKS_BOOT_DEGREE, a, x, square, room, &u, err);
     if (status == DP_OK) {
@@ -300,7 +300,7 @@ static dp_status take_sine(const dpi_ckks_boot *b, double slope, const dpi_ckks_
             double_it(c, u.size * u.size, square, room, &u);
         dpi_ckks_copy(c, &u, x);
     }
-    dpi_ckks_cipher_free(&u);
+    dpi_ckks_give(room, &u);
     return status;
 }
 
@@ -309,12 +309,12 @@ static dp_status take_real(const dpi_ckks *c, const dpi_ckks_switch *conjugate, 
                            dpi_ckks_cipher *x, dp_error *err)
 {
     dpi_ckks_cipher y;
-    dp_status status = dpi_ckks_cipher_new(c, x->level, &y, err);
+    dp_status status = dpi_ckks_take(room, x->level, &y, err);
     if (status != DP_OK)
         return status;
     dpi_ckks_rotate(c, x, conjugate, room, &y);
     dpi_ckks_add(c, x, &y, x);
-    dpi_ckks_cipher_free(&y);
+    dpi_ckks_give(room, &y);
     return DP_OK;
 }
 
@@ -395,9 +395,9 @@ dp_status dpi_ckks_boot_apply_twice(const dpi_ckks_boot *b, const dpi_ckks_boot_
     const dpi_ckks *c = b->c;
     dpi_ckks_cipher low, rest = {0};
     double times = 1;
-    dp_status status = dpi_ckks_cipher_new(c, x->level, &low, err);
+    dp_status status = dpi_ckks_take(room, x->level, &low, err);
     if (status == DP_OK)
-        status = dpi_ckks_cipher_new(c, c->levels - 1, &rest, err);
+        status = dpi_ckks_take(room, c->levels - 1, &rest, err);
     if (status == DP_OK) {
         dpi_ckks_copy(c, x, &low);
         dpi_ckks_lower(c, b->stages, room, &low);
@@ -413,7 +413,7 @@ dp_status dpi_ckks_boot_apply_twice(const dpi_ckks_boot *b, const dpi_ckks_boot_
         dpi_ckks_add(c, to, &rest, to);
         to->size = b->most;
     }
-    dpi_ckks_cipher_free(&low);
-    dpi_ckks_cipher_free(&rest);
+    dpi_ckks_give(room, &low);
+    dpi_ckks_give(room, &rest);
     return status;
 }

@@ -108,6 +108,8 @@ void dpi_ckks_room_free(dpi_ckks_room *r)
     if (r == NULL)
         return;
     const size_t n = r->c->n, row = n * sizeof(uint64_t);
+    while (r->n_kept > 0)
+        dpi_ckks_cipher_free(&r->kept[--r->n_kept]);
     wipe(r->raised, r->c->digits * r->c->primes * row);
     wipe(r->spare, r->threads * row);
     for (int k = 0; k < 2; k++) {
@@ -167,6 +169,30 @@ void dpi_ckks_each(const dpi_ckks_room *room, size_t n,
         take(&r, 0);
     else
         dpi_pool_run(room->pool, take, &r);
+}
+
+dp_status dpi_ckks_take(dpi_ckks_room *room, size_t level, dpi_ckks_cipher *x, dp_error *err)
+{
+    const size_t words = room->c->n * (level + 1);
+    dpi_ckks_cipher *least = NULL;
+    for (dpi_ckks_cipher *k = room->kept; k < room->kept + room->n_kept; k++)
+        if (k->room >= words && (least == NULL || k->room < least->room))
+            least = k;
+    if (least == NULL)
+        return dpi_ckks_cipher_new(room->c, level, x, err);
+    *x = *least;
+    *least = room->kept[--room->n_kept];
+    x->level = level;
+    return DP_OK;
+}
+
+void dpi_ckks_give(dpi_ckks_room *room, dpi_ckks_cipher *x)
+{
+    if (x->part[0] != NULL && room->n_kept < DPI_CKKS_KEPT)
+        room->kept[room->n_kept++] = *x;
+    else
+        dpi_ckks_cipher_free(x);
+    *x = (dpi_ckks_cipher){.part = {NULL}};
 }
 
 /* ---- polynomials ---- */

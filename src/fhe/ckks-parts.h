@@ -9,6 +9,8 @@
 #include "base/pool.h"
 #include "fhe/ckks.h"
 
+enum { DPI_CKKS_KEPT = 64 };
+
 /* A product by a known factor: w, and what the kernel has beside it. */
 typedef struct dpi_ckks_factor {
     uint64_t w, beside;
@@ -76,6 +78,8 @@ struct dpi_ckks_room {
     uint64_t *times;  /* [digits or 2, the more][n] and u */
     int64_t *whole;   /* [n] */
     int8_t *small[2]; /* [n] */
+    dpi_ckks_cipher kept[DPI_CKKS_KEPT]; /* [n_kept] what was given back */
+    size_t n_kept;
 };
 
 /* x mod q of any x < 2^64. */
@@ -104,6 +108,13 @@ DPI_INLINE void dpi_ckks_scale_row(const dpi_ckks *c, size_t prime, dpi_ckks_fac
  * same time each has a `thread` of its own, below room->threads. */
 void dpi_ckks_each(const dpi_ckks_room *room, size_t n,
                    void (*work)(void *of, size_t i, size_t thread), void *of);
+
+/* A ciphertext for a while, with room for levels up to `level`, which holds anything; and back.  Of
+ * those that are given back up to DPI_CKKS_KEPT are kept with the room, as memory that the system
+ * gives anew is slow.  DP_ENOMEM. */
+dp_status dpi_ckks_take(dpi_ckks_room *room, size_t level, dpi_ckks_cipher *x,
+                        dp_error *err) DP_MUST_CHECK;
+void dpi_ckks_give(dpi_ckks_room *room, dpi_ckks_cipher *x);
 
 /* Standard deviation of a place whose coefficients have that variance, at a scale. */
 double dpi_ckks_spread(const dpi_ckks *c, double variance, double scale);

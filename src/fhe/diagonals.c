@@ -150,7 +150,7 @@ static dp_status turn_babies(turning *a, const dpi_ckks_cipher *x, const dpi_ckk
         dpi_ckks_cipher *to = &a->x[by / d->stride];
         if (!is_first(d, k, false))
             continue;
-        dp_status status = dpi_ckks_cipher_new(d->c, d->level, to, err);
+        dp_status status = dpi_ckks_take(room, d->level, to, err);
         if (status != DP_OK)
             return status;
         dpi_ckks_turn_raised(d->c, x, by == 0 ? NULL : dpi_ckks_turns_key(turns, by), room, to);
@@ -202,7 +202,7 @@ dp_status dpi_ckks_diagonals_apply(const dpi_ckks_diagonals *d, const dpi_ckks_c
     if (a.x == NULL)
         return dpi_fail_nomem(err);
     memset(a.x, 0, d->baby * sizeof *a.x);
-    dp_status status = dpi_ckks_cipher_new(d->c, d->level, &a.sum, err);
+    dp_status status = dpi_ckks_take(room, d->level, &a.sum, err);
     if (status == DP_OK)
         status = turn_babies(&a, x, turns, room, err);
     if (status == DP_OK) {
@@ -212,8 +212,8 @@ dp_status dpi_ckks_diagonals_apply(const dpi_ckks_diagonals *d, const dpi_ckks_c
         to->noise = noise;
     }
     for (size_t i = 0; i < d->baby; i++)
-        dpi_ckks_cipher_free(&a.x[i]);
-    dpi_ckks_cipher_free(&a.sum);
+        dpi_ckks_give(room, &a.x[i]);
+    dpi_ckks_give(room, &a.sum);
     dpi_free(a.x);
     return status;
 }

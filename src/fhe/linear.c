@@ -302,7 +302,7 @@ static dp_status turn_babies(application *a, const dpi_ckks_cipher *x, dp_error 
     dp_status status = DP_OK;
     for (size_t i = 0; i < a->m->s.baby && status == DP_OK; i++)
         if (i == 0 || a->m->s.is_baby[i])
-            status = dpi_ckks_cipher_new(a->c, a->m->level, &a->x[i], err);
+            status = dpi_ckks_take(a->room, a->m->level, &a->x[i], err);
     if (status != DP_OK)
         return status;
     dpi_ckks_raise(a->c, x->level, x->part[1], a->room);
@@ -371,7 +371,7 @@ dp_status dpi_ckks_matrix_apply(const dpi_ckks *c, const dpi_ckks_matrix *m,
     if (a.x == NULL)
         return dpi_fail_nomem(err);
     memset(a.x, 0, m->s.baby * sizeof *a.x);
-    dp_status status = dpi_ckks_cipher_new(c, m->level, &a.sum, err);
+    dp_status status = dpi_ckks_take(room, m->level, &a.sum, err);
     if (status == DP_OK)
         status = turn_babies(&a, x, err);
     if (status == DP_OK) {
@@ -379,8 +379,8 @@ dp_status dpi_ckks_matrix_apply(const dpi_ckks *c, const dpi_ckks_matrix *m,
         to->size = size;
     }
     for (size_t i = 0; i < m->s.baby; i++)
-        dpi_ckks_cipher_free(&a.x[i]);
-    dpi_ckks_cipher_free(&a.sum);
+        dpi_ckks_give(room, &a.x[i]);
+    dpi_ckks_give(room, &a.sum);
     dpi_free(a.x);
     return status;
 }

@@ -158,11 +158,11 @@ static dp_status make_room(evaluation *e, dp_error *err)
         return dpi_fail_nomem(err);
     memset(e->t, 0, many * sizeof *e->t);
     memset(e->piece, 0, pieces * sizeof *e->piece);
-    dp_status status = dpi_ckks_cipher_new(e->c, e->level, &e->spare, err);
+    dp_status status = dpi_ckks_take(e->room, e->level, &e->spare, err);
     for (size_t k = 1; k < many && status == DP_OK; k++)
-        status = dpi_ckks_cipher_new(e->c, e->level, &e->t[k], err);
+        status = dpi_ckks_take(e->room, e->level, &e->t[k], err);
     for (size_t k = 0; k < pieces && status == DP_OK; k++)
-        status = dpi_ckks_cipher_new(e->c, e->level, &e->piece[k], err);
+        status = dpi_ckks_take(e->room, e->level, &e->piece[k], err);
     return status;
 }
 
@@ -170,10 +170,10 @@ static void free_room(evaluation *e)
 {
     const size_t many = ((size_t)1 << e->h) + e->b - e->h, pieces = e->b - e->h + 1;
     for (size_t k = 0; e->t != NULL && k < many; k++)
-        dpi_ckks_cipher_free(&e->t[k]);
+        dpi_ckks_give(e->room, &e->t[k]);
     for (size_t k = 0; e->piece != NULL && k < pieces; k++)
-        dpi_ckks_cipher_free(&e->piece[k]);
-    dpi_ckks_cipher_free(&e->spare);
+        dpi_ckks_give(e->room, &e->piece[k]);
+    dpi_ckks_give(e->room, &e->spare);
     dpi_free(e->t);
     dpi_free(e->piece);
 }

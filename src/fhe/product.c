@@ -172,11 +172,11 @@ typedef struct multiplication {
 
 static void free_room(multiplication *w)
 {
-    dpi_ckks_cipher_free(&w->a);
-    dpi_ckks_cipher_free(&w->behind);
-    dpi_ckks_cipher_free(&w->shifted);
+    dpi_ckks_give(w->room, &w->a);
+    dpi_ckks_give(w->room, &w->behind);
+    dpi_ckks_give(w->room, &w->shifted);
     for (size_t k = 0; w->row != NULL && k < w->p->d; k++)
-        dpi_ckks_cipher_free(&w->row[k]);
+        dpi_ckks_give(w->room, &w->row[k]);
     dpi_free(w->row);
 }
 
@@ -187,13 +187,13 @@ static dp_status make_room(multiplication *w, dp_error *err)
     if (w->row == NULL)
         return dpi_fail_nomem(err);
     memset(w->row, 0, p->d * sizeof *w->row);
-    dp_status status = dpi_ckks_cipher_new(p->c, p->level, &w->a, err);
+    dp_status status = dpi_ckks_take(w->room, p->level, &w->a, err);
     if (status == DP_OK)
-        status = dpi_ckks_cipher_new(p->c, p->level - 1, &w->behind, err);
+        status = dpi_ckks_take(w->room, p->level - 1, &w->behind, err);
     if (status == DP_OK)
-        status = dpi_ckks_cipher_new(p->c, p->level, &w->shifted, err);
+        status = dpi_ckks_take(w->room, p->level, &w->shifted, err);
     for (size_t k = 0; k < p->d && status == DP_OK; k++)
-        status = dpi_ckks_cipher_new(p->c, p->level - (k == 0 ? 1 : 2), &w->row[k], err);
+        status = dpi_ckks_take(w->room, p->level - (k == 0 ? 1 : 2), &w->row[k], err);
     return status;
 }
 

@@ -173,7 +173,7 @@ static dp_status apply(const dpi_ckks *c, const dpi_ckks_sign *s, double height,
                        dpi_ckks_cipher *to, dp_error *err)
 {
     dpi_ckks_cipher y;
-    dp_status status = dpi_ckks_cipher_new(c, x->level, &y, err);
+    dp_status status = dpi_ckks_take(room, x->level, &y, err);
     if (status != DP_OK)
         return status;
     dpi_ckks_copy(c, x, to);
@@ -186,7 +186,7 @@ static dp_status apply(const dpi_ckks *c, const dpi_ckks_sign *s, double height,
             dpi_ckks_copy(c, &y, to);
         to->size = k + 1 < DPI_CKKS_SIGNS ? 1 : height * (1 + s->off);
     }
-    dpi_ckks_cipher_free(&y);
+    dpi_ckks_give(room, &y);
     return status;
 }
 
@@ -202,7 +202,7 @@ dp_status dpi_ckks_relu_apply(const dpi_ckks *c, const dpi_ckks_sign *s, const d
                               dpi_ckks_cipher *to, dp_error *err)
 {
     dpi_ckks_cipher low;
-    dp_status status = dpi_ckks_cipher_new(c, x->level, &low, err);
+    dp_status status = dpi_ckks_take(room, x->level, &low, err);
     if (status != DP_OK)
         return status;
     status = apply(c, s, .5, x, square, room, to, err);
@@ -214,6 +214,6 @@ dp_status dpi_ckks_relu_apply(const dpi_ckks *c, const dpi_ckks_sign *s, const d
         dpi_ckks_rescale(c, room, to);
         to->size = x->size * (1 + s->off / 2);
     }
-    dpi_ckks_cipher_free(&low);
+    dpi_ckks_give(room, &low);
     return status;
 }

@@ -136,9 +136,9 @@ dp_status dpi_ckks_softmax_apply(const dpi_ckks *c, const dpi_ckks_softmax *s,
     dpi_ckks_cipher e = {0}, u = {0};
     if (x->level < dpi_ckks_softmax_levels(s))
         dpi_misuse(__func__, "a softmax takes more levels than there are");
-    dp_status status = dpi_ckks_cipher_new(c, x->level, &e, err);
+    dp_status status = dpi_ckks_take(room, x->level, &e, err);
     if (status == DP_OK)
-        status = dpi_ckks_cipher_new(c, x->level, &u, err);
+        status = dpi_ckks_take(room, x->level, &u, err);
     if (status == DP_OK)
         status = dpi_ckks_polynomial(c, s->degree, s->a, x, square, room, &e, err);
     if (status == DP_OK) {
@@ -152,7 +152,7 @@ dp_status dpi_ckks_softmax_apply(const dpi_ckks *c, const dpi_ckks_softmax *s,
         dpi_ckks_rescale(c, room, to);
         to->size = 1 + s->off;
     }
-    dpi_ckks_cipher_free(&e);
-    dpi_ckks_cipher_free(&u);
+    dpi_ckks_give(room, &e);
+    dpi_ckks_give(room, &u);
     return status;
 }

@@ -75,7 +75,10 @@ static void sweep(scene *s, dp_status (*call)(scene *s, dp_error *err))
 {
     dp_error err = {0};
     int step = 1;
-    for (failing = 1;; failing += step) {
+    for (int next = 1;; next = failing + step) {
+        failing = 0;
+        toy_empty_room(&s->t);
+        failing = next;
         allocations = 0;
         const dp_status status = call(s, &err);
         if (status == DP_OK)

@@ -172,6 +172,7 @@ static void each_failed_allocation_is_told(void **state)
     const int all = allocations;
     assert_true(all > 40);
     for (int k = 1; k <= all; k++) {
+        toy_empty_room(&s);
         allocations = 0;
         failing = k;
         const dp_status status = whole(&s, &in, &to, &err);

@@ -183,6 +183,7 @@ static void each_failed_allocation_is_told(void **state)
     encrypt(&s, 2, x);
     int all = 0;
     for (int k = 0; k <= all; k++) {
+        toy_empty_room(&s.t);
         allocations = 0;
         failing = k;
         const dp_status status =

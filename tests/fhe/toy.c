@@ -38,6 +38,13 @@ void toy_end(toy *t)
     dpi_rlwe_end(&t->random);
 }
 
+void toy_empty_room(toy *t)
+{
+    dp_error err = {0};
+    dpi_ckks_room_free(t->room);
+    assert_ok(dpi_ckks_room_new(t->c, &t->room, &err), err.text);
+}
+
 void toy_add_turn(toy *t, int steps)
 {
     dp_error err = {0};

@@ -23,6 +23,9 @@ void toy_begin(toy *t, const dpi_ckks_spec *spec, const dpi_ckks_upper *above, u
                const char *what);
 void toy_end(toy *t);
 
+/* Another room, that has nothing from before. */
+void toy_empty_room(toy *t);
+
 /* A key to turn by so many places, where there is none. */
 void toy_add_turn(toy *t, int steps);
 
