@@ -109,13 +109,13 @@ DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *o
 /* Makes whole numbers of steps of sums, with 1 / step; what is beyond 2^62 and NaN go to the ends.
  * A loop of its own, because rounding and conversion in one expression become one instruction, of
  * which there is no vector form. */
-DPI_LOOPS static void put_on_grid(size_t n, double inverse, double *sum)
+DPI_LOOPS static void put_on_grid(size_t n, const double *sum, double inverse, double *steps)
 {
     const double most = 0x1p62;
     for (size_t j = 0; j < n; j++) {
         double x = sum[j] * inverse;
         x = x > -most ? x : -most;
-        sum[j] = rint(x < most ? x : most);
+        steps[j] = rint(x < most ? x : most);
     }
 }
 
@@ -150,36 +150,38 @@ static void complete(const dpi_release *r, size_t first, size_t n)
 /* Wipes what has been used; the values are in the cache still. */
 static void wipe(const dpi_release *r, size_t first, size_t n)
 {
-    double *used[] = {r->sum, r->last, r->lost};
+    double *used[] = {r->sum != r->out ? r->sum : NULL, r->last, r->lost};
     for (size_t k = 0; k < sizeof used / sizeof *used; k++)
         if (used[k] != NULL)
             sodium_memzero(used[k] + first, n * sizeof *used[k]);
 }
 
-/* Puts the numbers from `first` on onto the grid, with noise unless grid is NULL, for others to add
- * to. */
-static void put_whole(const dpi_release *r, dpi_grid *grid, size_t first, size_t n)
+/* Puts a sum in steps of the grid into the numbers from `first` on, with noise unless grid is NULL,
+ * for others to add to. */
+static void put_whole(const dpi_release *r, dpi_grid *grid, size_t first, size_t n,
+                      const double *steps)
 {
     int64_t noise[DPI_GRID_PIECE] = {0};
     if (grid != NULL)
         dpi_grid_next(grid, n, noise);
-    add_to_grid(n, r->sum + first, noise, r->whole + first);
+    add_to_grid(n, steps, noise, r->whole + first);
     sodium_memzero(noise, sizeof noise);
 }
 
 static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, size_t n)
 {
+    double steps[DPI_GRID_PIECE];
     complete(r, first, n);
-    if (r->noisy)
-        put_on_grid(n, r->whole_sum ? 1 : dpi_release_steps(r->sd), r->sum + first);
-    else
+    if (!r->noisy)
         divide(n, r->sum + first, r->rate, r->out + first);
     for (size_t at = first, left = n, some; r->noisy && left > 0; at += some, left -= some) {
         some = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
+        put_on_grid(some, r->sum + at, r->whole_sum ? 1 : dpi_release_steps(r->sd), steps);
         if (r->whole == NULL)
-            dpi_grid_round(grid, some, r->sum + at, worth(r), r->out + at);
+            dpi_grid_round(grid, some, steps, worth(r), r->out + at);
         else
-            put_whole(r, r->quiet ? NULL : grid, at, some);
+            put_whole(r, r->quiet ? NULL : grid, at, some, steps);
+        sodium_memzero(steps, some * sizeof *steps);
     }
     wipe(r, first, n);
 }

@@ -29,7 +29,7 @@ typedef struct dpi_release {
     bool noisy;     /* else there is neither grid nor noise */
     double sd;      /* of the noise: 1e-250 ... 1e250 in the unit of the sum */
     double rate;    /* the noisy sum is divided by it */
-    double *sum;    /* [n] wiped as it is used */
+    double *sum;    /* [n] wiped as it is used; or `out`, where that is made of it in its place */
     bool whole_sum; /* which is in whole numbers of steps of the grid */
     double *last;   /* [n] more to add, wiped as it is used; or NULL */
     /* [n] what adding to the sum has lost, to be made good when the last is added; wiped; or

@@ -49,7 +49,9 @@ typedef struct dpi_summation {
     size_t n_workers;
     double *pairs; /* [chunk][odd + 1] draws of records that have an odd number of them; or NULL */
     dpi_factors *factors; /* of long releases (waves.h), else NULL */
-    double *total; /* [n_release] the clipped sum; zero between steps, as is what belongs to it */
+    /* [n_release] the clipped sum; zero between steps, as is what belongs to it.  Where releases are
+     * long it is made in `place`, which others have between steps, where there is one. */
+    double *total, *place;
     double *lost;  /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
     double *last;  /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
     bool has_lost;
@@ -75,7 +77,7 @@ dp_status dpi_draw_records(dpi_summation *s, dpi_run *run, size_t m, dp_error *e
 /* Makes the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each
  * unit's gradient clipped to `clip`: it is s->total, and where s->last is not NULL s->last more, to
  * which belongs s->lost where s->has_lost.  The same to the bit for any number of threads.  All of
- * these must be zero and NULL before, as dpi_finish leaves them.
+ * these must be zero and NULL before, as dpi_finish leaves them, but for s->place.
  * Errors of the source of noise; they are wiped then. */
 dp_status dpi_sum_batch(dpi_summation *s, size_t size, const size_t *batch, double clip,
                         dp_error *err) DP_MUST_CHECK;

@@ -243,6 +243,8 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
                              .counts = s->opts.mode == DP_NO_PRIVACY,
                              .whole = dpi_together_is_whole(&s->opts, s->objective.n_release)};
     dp_status status = make_state(s, err);
+    if (status == DP_OK && s->release.whole == NULL)
+        s->sum.place = s->release.out;
     if (status == DP_OK)
         status = make_run_discreetly(s, spec->data, err);
     if (status == DP_OK && spec->resume != NULL)

@@ -7,6 +7,8 @@
  * made by one thread from the same numbers in the same order, so it is the same to the bit on any
  * number of threads.
  *
+ * What the sum's place held before does not matter: the first wave writes all of it.
+ *
  * Against a sum for each task, which sum.c makes: the release is written once a wave and not a few
  * times a task.  Memory: the factors of SLOTS tasks; no thread has a release of its own. */
 #include "svi/waves.h"
@@ -130,6 +132,8 @@ dp_status dpi_sum_waves(dpi_summation *s, size_t size, const size_t *batch, doub
     wave t = {.s = s, .batch = batch, .size = size, .clip = clip, .err = err};
     t.tasks = size > 0 ? (size - 1) / s->chunk + 1 : 0;
     t.chain = dpi_factors_chain(s->run, size, clip);
+    if (t.tasks == 0)
+        memset(s->total, 0, n * sizeof *s->total);
     (void)pthread_mutex_init(&t.next, NULL); /* cannot fail with default attributes */
     for (; t.end < t.tasks && t.status == DP_OK; t.first = t.end) {
         t.end = t.tasks - t.first < SLOTS ? t.tasks : t.first + SLOTS;

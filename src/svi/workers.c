@@ -64,7 +64,12 @@ static dp_status init_worker(dpi_summation *s, size_t k, dpi_arena *arena, dp_er
 
 dp_status dpi_summation_init(dpi_summation *s, size_t threads, dpi_arena *arena, dp_error *err)
 {
-    s->total = dpi_arena_alloc(arena, s->objective->n_release, sizeof *s->total);
+    dp_status status = dpi_waves_init(s, arena, err);
+    if (status != DP_OK)
+        return status;
+    s->total = s->factors != NULL ? s->place : NULL;
+    if (s->total == NULL)
+        s->total = dpi_arena_alloc(arena, s->objective->n_release, sizeof *s->total);
     s->lost = dpi_arena_alloc(arena, s->objective->n_release, sizeof *s->lost);
     if (s->total == NULL || s->lost == NULL)
         return dpi_fail_nomem(err);
@@ -82,7 +87,6 @@ dp_status dpi_summation_init(dpi_summation *s, size_t threads, dpi_arena *arena,
     for (size_t k = 0; k < s->objective->n_noise; k++)
         s->draws = s->draws || of_record(s, k);
     s->draws = s->draws || dpi_run_draws(s->run);
-    dp_status status = dpi_waves_init(s, arena, err);
     for (size_t k = 0; k < s->n_workers && status == DP_OK; k++)
         status = init_worker(s, k, arena, err);
     if (status == DP_OK && s->n_workers > 1)

@@ -174,9 +174,48 @@ static void rounding_stays_within_what_is_left_to_it(void **state)
     assert_true(most <= 0.94 * 0x1p-11);
 }
 
+/* A batch without records leaves nothing of the batch before, whose release lies where its sum is
+ * made.  Of 40 batches of one record on average a third are such. */
+static void a_batch_of_none_is_a_sum_of_none(void **state)
+{
+    enum { STEPS = 40, RECORDS = 100 };
+    dp_error err = {0};
+    dp_svi *svi;
+    static const double y[RECORDS];
+    size_t none = 0, some = 0;
+    (void)state;
+    fill();
+    dp_model *m = dp_model_new();
+    dp_dataset *data = dp_dataset_new(RECORDS);
+    write_model(m, NULL);
+    dp_dataset_real(data, "x", INPUTS, x);
+    dp_dataset_real(data, "y", 1, y);
+    const dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE,
+                           .clip = 1,
+                           .sampling = DP_SAMPLING_POISSON,
+                           .rate = 1. / RECORDS,
+                           .steps = STEPS,
+                           .seed = 9};
+    assert_ok(dp_svi_new(m, NULL, data, &o, &svi, &err), err.text);
+    assert_non_null(svi->sum.factors);
+    for (int k = 0; k < STEPS; k++) {
+        double most = 0;
+        assert_ok(dp_svi_step(svi, &err), err.text);
+        for (size_t e = 0; e < svi->objective.n_release; e++)
+            most = fmax(most, fabs(svi->release.out[e]));
+        none += most == 0;
+        some += most > 0;
+    }
+    assert_true(none >= 5 && some >= 15);
+    dp_svi_free(svi);
+    dp_dataset_free(data);
+    dp_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_of_none_is_a_sum_of_none),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(a_record_changes_a_sum_by_its_clip_at_most),
         cmocka_unit_test(no_record_is_too_small_or_too_large_to_be_clipped),
