@@ -215,7 +215,7 @@ static dp_status compose(const dpi_loss_law *law, double log_cut, double *data, 
 {
     dpi_convolution *product = NULL;
     dp_status status = DP_OK;
-    if (law->steps > 1 && (product = dpi_convolution_new(c->grid.size, data)) == NULL)
+    if (law->steps > 1 && (product = dpi_convolution_new(c->grid.size, data, law->n)) == NULL)
         return dpi_fail_nomem(err);
     for (size_t i = 0; status == DP_OK && i < law->n && c->log_scale > -INFINITY; i++) {
         dpi_mass mass;

@@ -50,8 +50,8 @@ typedef struct dpi_reading {
     double local;   /* mass on the knots around epsilon / delta */
 } dpi_reading;
 
-/* Composes on the grid: data has room for grid->size + 2, all 0 at first, and holds the masses of the
- * curve. */
+/* Composes on the grid: data has room for grid->size + 2, all 0 at first, and holds the masses of
+ * the curve. */
 dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, double log_cut,
                             double *data, dpi_curve *curve, dp_error *err);
 

@@ -218,32 +218,35 @@ static coefficient around_one(const core *c, double g_re, double g_im, double th
         .log_abs = log_abs, .arg = arg, .error = 2 * c->e + UNIT * (relative + 4 * c->rest)};
 }
 
+/* What is known of one coefficient of the product. */
+typedef struct part {
+    double log_abs, arg;       /* sum of T log F */
+    double largest, deviation; /* of T log(|F| + error), of T error / (|F| + error) */
+} part;
+
 struct dpi_convolution {
     size_t n;
     plans plans;
-    double *data;                /* [n + 2], aligned as all that plans are made for */
-    double *log_abs, *arg;       /* [n/2 + 1]: sum of T log F */
-    double *largest, *deviation; /* sum of T log(|F| + error), of T error / (|F| + error) */
-    double log_atom;             /* sum of T log t_0; +INFINITY when some factor has no core */
+    double *data;    /* [n + 2], aligned as all that plans are made for */
+    part *parts;     /* [n/2 + 1]; NULL for one factor, whose coefficients are finished at once */
+    double log_atom; /* sum of T log t_0; +INFINITY when some factor has no core */
+    double size, error; /* of the coefficients that are finished, with their twins */
 };
 
-dpi_convolution *dpi_convolution_new(size_t n, double *data)
+dpi_convolution *dpi_convolution_new(size_t n, double *data, size_t factors)
 {
-    size_t half = n / 2 + 1;
     dpi_convolution *p = dpi_alloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
     p->n = n;
     p->data = data;
-    p->log_abs = dpi_alloc(4 * half, sizeof(double));
-    if (p->log_abs == NULL || !plans_new(&p->plans, data, n)) {
-        dpi_free(p->log_abs);
+    if (factors > 1)
+        p->parts = dpi_alloc(n / 2 + 1, sizeof *p->parts);
+    if ((factors > 1 && p->parts == NULL) || !plans_new(&p->plans, data, n)) {
+        dpi_free(p->parts);
         dpi_free(p);
         return NULL;
     }
-    p->arg = p->log_abs + half;
-    p->largest = p->arg + half;
-    p->deviation = p->largest + half;
     return p;
 }
 
@@ -252,8 +255,45 @@ void dpi_convolution_free(dpi_convolution *p)
     if (p == NULL)
         return;
     plans_free(&p->plans, p->n);
-    dpi_free(p->log_abs);
+    dpi_free(p->parts);
     dpi_free(p);
+}
+
+/* One coefficient of the product, less `atom`, and divided by n, a power of two, which is exact. */
+static void assemble(dpi_convolution *p, size_t j, const part *f, double atom)
+{
+    const double twin = j == 0 || j == p->n / 2 ? 1 : 2;
+    double *z = p->data + 2 * j, re = -atom, im = 0, error = exp(-0.9 * FLAT);
+    if (f->largest >= -0.9 * FLAT) {
+        double g = exp(f->log_abs);
+        error = exp(f->largest) * f->deviation * 1.000001 + POWER * UNIT * g;
+        re = g * cos(f->arg) - atom;
+        im = g * sin(f->arg);
+    }
+    p->error += twin * (error + UNIT * fabs(re));
+    p->size += twin * sqrt(re * re + im * im);
+    z[0] = re / (double)p->n;
+    z[1] = im / (double)p->n;
+}
+
+/* Takes a coefficient of one factor into what is known. */
+static void join(part *known, const coefficient *f, double steps)
+{
+    double above = exp(f->log_abs) * (1 + POWER * UNIT) + f->error;
+    known->log_abs += steps * f->log_abs;
+    known->arg = remainder(known->arg + steps * f->arg, 2 * M_PI);
+    known->largest += steps * log(above);
+    known->deviation += steps * f->error / above +
+                        POWER * UNIT * (1 + fmin(fabs(known->log_abs), FLAT) + fabs(known->arg));
+}
+
+/* Where |F|^2 is below the square of what is returned, F^T need not be computed: twice the greatest
+ * error that a coefficient may tell is allowed for. */
+static double faint_for(const core *c, double steps)
+{
+    double faint = exp(-FLAT / steps);
+    double error = c->used ? 2 * c->e + UNIT * (POWER * DEEP + CORE_STEPS * 8 * CORE) : c->e;
+    return steps * log(faint + 2 * error) < -0.9 * FLAT ? faint * (1 - 1e-9) : 0;
 }
 
 void dpi_convolution_multiply(dpi_convolution *p, double steps)
@@ -261,71 +301,37 @@ void dpi_convolution_multiply(dpi_convolution *p, double steps)
     core c;
     core_take(&c, p->data, p->n);
     fftw_execute_dft_r2c(p->plans.forth, p->data, (fftw_complex *)p->data);
-    double zero = p->data[0];
-    /* Where |F|^2 is below e^(-2 FLAT / T), F^T need not be computed: twice the greatest error that
-     * around_one may tell is allowed for. */
-    double faint = exp(-FLAT / steps);
-    double error = c.used ? 2 * c.e + UNIT * (POWER * DEEP + CORE_STEPS * 8 * CORE) : c.e;
-    bool skips = steps * log(faint + 2 * error) < -0.9 * FLAT;
+    const double zero = p->data[0], faint = faint_for(&c, steps);
+    const double log_atom = c.used ? steps * log(c.mass[CORE]) : INFINITY;
+    const double atom = c.used ? exp(log_atom) : 0;
     lanes g = {{0}, {0}};
     for (size_t j = 0; j <= p->n / 2; j++) {
         const double *z = p->data + 2 * j;
-        double theta = 2 * M_PI * (double)j / (double)p->n;
+        part one = {0}, *known = p->parts != NULL ? &p->parts[j] : &one;
         if (c.used && j % LANES == 0)
             g = turn_core(&c, j, p->n);
-        if (!(p->largest[j] >= -FLAT))
-            continue; /* an earlier factor has made it vanish */
         double re = c.used ? g.re[j % LANES] + (z[0] - zero) : z[0];
         double im = c.used ? g.im[j % LANES] + z[1] : z[1];
-        double whole_re = c.used ? 1 + re : re;
-        if (skips && whole_re * whole_re + im * im < faint * faint * (1 - 1e-9)) {
-            p->largest[j] = -INFINITY;
-            continue;
+        double all = c.used ? 1 + re : re;
+        if (all * all + im * im < faint * faint) {
+            known->largest = -INFINITY;
+        } else if (known->largest >= -FLAT) { /* no earlier factor has made it vanish */
+            double theta = 2 * M_PI * (double)j / (double)p->n;
+            coefficient f = c.used ? around_one(&c, re, im, theta) : whole(&c, z);
+            join(known, &f, steps);
         }
-        coefficient f = c.used ? around_one(&c, re, im, theta) : whole(&c, z);
-        double above = exp(f.log_abs) * (1 + POWER * UNIT) + f.error;
-        p->log_abs[j] += steps * f.log_abs;
-        p->arg[j] = remainder(p->arg[j] + steps * f.arg, 2 * M_PI);
-        p->largest[j] += steps * log(above);
-        p->deviation[j] += steps * f.error / above +
-                           POWER * UNIT * (1 + fmin(fabs(p->log_abs[j]), FLAT) + fabs(p->arg[j]));
+        if (p->parts == NULL)
+            assemble(p, j, known, atom);
     }
-    p->log_atom += c.used ? steps * log(c.mass[CORE]) : INFINITY;
-}
-
-/* One coefficient of the product, less `atom`; adds its size and its error. */
-static void assemble(const dpi_convolution *p, size_t j, double atom, double *size, double *error)
-{
-    double *z = p->data + 2 * j, g = 0;
-    z[0] = z[1] = 0;
-    if (!(p->largest[j] >= -0.9 * FLAT)) {
-        *error += exp(-0.9 * FLAT);
-    } else {
-        g = exp(p->log_abs[j]);
-        *error += exp(p->largest[j]) * p->deviation[j] * 1.000001 + POWER * UNIT * g;
-        z[0] = g * cos(p->arg[j]);
-        z[1] = g * sin(p->arg[j]);
-    }
-    z[0] -= atom;
-    *error += UNIT * fabs(z[0]);
-    *size += sqrt(z[0] * z[0] + z[1] * z[1]);
+    p->log_atom += log_atom;
 }
 
 double dpi_convolution_finish(dpi_convolution *p)
 {
-    double size = 0, sum = 0;
     double atom = p->log_atom < INFINITY ? exp(p->log_atom) : 0;
-    for (size_t j = 0; j <= p->n / 2; j++) {
-        double one_size = 0, one_error = 0;
-        assemble(p, j, atom, &one_size, &one_error);
-        double twin = j == 0 || j == p->n / 2 ? 1 : 2;
-        size += twin * one_size;
-        sum += twin * one_error;
-    }
+    for (size_t j = 0; p->parts != NULL && j <= p->n / 2; j++)
+        assemble(p, j, &p->parts[j], atom);
     fftw_execute_dft_c2r(p->plans.back, (fftw_complex *)p->data, p->data);
-    const double part = 1 / (double)p->n; /* a power of two: exact */
-    for (size_t i = 0; i < p->n; i++)
-        p->data[i] *= part;
     p->data[0] += atom;
-    return (sum + 2 * dpi_fft_error(p->n) * size) / (double)p->n * (1 + 1e-6) + UNIT * atom;
+    return (p->error + 2 * dpi_fft_error(p->n) * p->size) / (double)p->n * (1 + 1e-6) + UNIT * atom;
 }

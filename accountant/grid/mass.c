@@ -337,8 +337,9 @@ static mass_filler filler_of(const dpi_pair *pair, const dpi_knots *grid, double
                              double *data)
 {
     mass_filler f = {.pair = pair, .grid = grid, .data = data, .low = INT64_MAX, .high = INT64_MIN};
-    /* Tilts are 1 at the base, or at the knot with mass nearest to it when all losses lie below. */
-    f.origin = dpi_way_of(pair) < 0 ? -nearest_knot(pair, grid, log_cut) : 0;
+    /* Tilts are 1 at the knot with mass nearest to the base, when all losses lie on one side. */
+    int way = dpi_way_of(pair);
+    f.origin = way != 0 ? way * nearest_knot(pair, grid, log_cut) : 0;
     f.least = INT64_MIN;
     f.most = INT64_MAX;
     f.spread = -expm1(-grid->spacing);

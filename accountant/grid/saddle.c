@@ -14,6 +14,8 @@
 #include "accountant/grid/blend.h"
 #include "base/alloc.h"
 
+static const double FAR = 300; /* exponents beyond which a shift is worth it */
+
 enum { MAX_NODES = 1 << 16, PANELS = 600, BISECTIONS = 48 };
 
 /* Trapezoidal rule over the range of one piece. */
@@ -76,12 +78,25 @@ void dpi_nodes_free(dpi_nodes *nodes)
     *nodes = (dpi_nodes){0};
 }
 
+/* Losses far from the base, all on one side of it, overflow or vanish at tilts that are moderate for
+ * them: of these the nearest is taken off. */
+static double shift_of(const dpi_nodes *nodes, double c)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t j = 0; j < nodes->n; j++) {
+        low = nodes->offset[j] < low ? nodes->offset[j] : low;
+        high = nodes->offset[j] > high ? nodes->offset[j] : high;
+    }
+    const double nearest = low > 0 ? low : high < 0 ? high : 0;
+    return fabs(c * nearest) > FAR ? c * nearest : 0;
+}
+
 double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *variance)
 {
-    double sum = 0, excess = 0, first = 0, second = 0;
+    double sum = 0, excess = 0, first = 0, second = 0, shift = shift_of(nodes, c);
     for (size_t j = 0; j < nodes->n; j++) {
         double l = nodes->offset[j];
-        double t = c * l;
+        double t = c * l - shift;
         double e = exp(t);
         double p = nodes->weight[j] * e;
         sum += p;
@@ -95,7 +110,7 @@ double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *vari
         *mean = first / sum;
     if (variance != NULL)
         *variance = fmax(0, second / sum - (first / sum) * (first / sum));
-    return fabs(excess) < 0.5 ? log1p(excess) : log(sum);
+    return shift + (fabs(excess) < 0.5 ? log1p(excess) : log(sum));
 }
 
 /* mu of all unsampled Gaussians, where they are to stand apart; else 0. */

@@ -10,7 +10,7 @@
 /* One factor alone, raised to a power. */
 static bool power_of(double *data, size_t n, double steps, double *error)
 {
-    dpi_convolution *p = dpi_convolution_new(n, data);
+    dpi_convolution *p = dpi_convolution_new(n, data, 1);
     if (p == NULL)
         return false;
     dpi_convolution_multiply(p, steps);
@@ -85,6 +85,33 @@ static void power_is_within_its_bound(void **state)
     dpi_free(t);
 }
 
+/* Two factors are kept apart until the last; the sum of their powers is one power of one. */
+static void several_factors_are_one_power(void **state)
+{
+    (void)state;
+    const double at_zero[] = {0, 0.9};
+    double *one = dpi_alloc(N + 2, sizeof *one), *two = dpi_alloc(N + 2, sizeof *two);
+    assert_true(one != NULL && two != NULL);
+    for (int a = 0; a < 2; a++) {
+        double error = -1, both;
+        make(one, 0.2, at_zero[a]);
+        assert_true(power_of(one, N, 50, &error));
+        make(two, 0.2, at_zero[a]);
+        dpi_convolution *p = dpi_convolution_new(N, two, 2);
+        assert_non_null(p);
+        dpi_convolution_multiply(p, 43);
+        make(two, 0.2, at_zero[a]);
+        dpi_convolution_multiply(p, 7);
+        both = dpi_convolution_finish(p);
+        dpi_convolution_free(p);
+        assert_true(both > 0 && both < 1e-11);
+        for (int i = 0; i < N; i++)
+            assert_true(fabs(one[i] - two[i]) <= error + both);
+    }
+    dpi_free(one);
+    dpi_free(two);
+}
+
 static void impulse_moves_by_steps(void **state)
 {
     (void)state;
@@ -135,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(power_is_within_its_bound),
+        cmocka_unit_test(several_factors_are_one_power),
         cmocka_unit_test(impulse_moves_by_steps),
         cmocka_unit_test(bound_grows_with_the_size),
         cmocka_unit_test(threads_get_the_same_bits),

@@ -314,6 +314,24 @@ static void every_row_of_the_curve_file_is_met(void **state)
     (void)fclose(f);
 }
 
+/* At high rates and much noise all losses lie far from the base, -log(1-q), and close together: the
+ * tilts that small deltas need overflow around the base.  The contour, which shifts, is the
+ * reference. */
+static void losses_far_from_the_base_are_bounded(void **state)
+{
+    (void)state;
+    const double deltas[] = {1e-10, 2e-15, 1e-20, 1e-29};
+    const dp_mechanism m = {
+        .sampling = DP_SAMPLING_POISSON, .sigma = 799.45, .rate = 0.6447, .steps = 17};
+    for (int i = 0; i < 4; i++) {
+        dp_error err = {0};
+        dp_interval e;
+        assert_ok(dp_account_epsilon(&m, 1, deltas[i], 0, &e, &err), err.text);
+        assert_true(e.lower <= e.estimate && e.estimate <= e.upper);
+        assert_true(e.upper - e.lower <= 1e-3 * e.upper && e.grid <= 1 << 13);
+    }
+}
+
 static void a_narrower_interval_can_be_asked_for(void **state)
 {
     (void)state;
@@ -373,6 +391,7 @@ int main(void)
         cmocka_unit_test(every_row_of_the_poisson_file_is_met),
         cmocka_unit_test(every_row_of_the_fixed_size_file_is_met),
         cmocka_unit_test(every_row_of_the_curve_file_is_met),
+        cmocka_unit_test(losses_far_from_the_base_are_bounded),
         cmocka_unit_test(a_narrower_interval_can_be_asked_for),
         cmocka_unit_test(refuses_what_makes_no_list),
     };
