@@ -180,8 +180,8 @@ typedef struct lanes {
     double re[LANES], im[LANES];
 } lanes;
 
-/* What the core has in G of the coefficients j, j + 1, ...: gathers t (w^i - 1) for w = e^(-i theta)
- * and its conjugate; p is w^i - 1. */
+/* What the core has in G of the coefficients j, j + 1, ...: gathers t (w^i - 1) for w =
+ * e^(-i theta) and its conjugate; p is w^i - 1. */
 static lanes turn_core(const core *c, size_t j, size_t n)
 {
     lanes g = {{0}, {0}};

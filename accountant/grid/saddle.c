@@ -78,8 +78,8 @@ void dpi_nodes_free(dpi_nodes *nodes)
     *nodes = (dpi_nodes){0};
 }
 
-/* Losses far from the base, all on one side of it, overflow or vanish at tilts that are moderate for
- * them: of these the nearest is taken off. */
+/* Losses far from the base, all on one side of it, overflow or vanish at tilts that are moderate
+ * for them: of these the nearest is taken off. */
 static double shift_of(const dpi_nodes *nodes, double c)
 {
     double low = INFINITY, high = -INFINITY;
