@@ -9,51 +9,11 @@
  * Where q < 2^46, stages forward are lazy: x + T and x + 2q - T, T in [0, 2q), are left as they are,
  * as from [0, q) they are below (1 + 2 * 17) q < 2^52 after all stages, and only their low 52 bits
  * count, so that T is not masked. */
+#include "crypto/ntt-ifma.h"
 #include "base/compiler.h"
-#include "crypto/ntt.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define IFMA __attribute__((target("avx512f,avx512dq,avx512vl,avx512ifma")))
-#define INLINE static inline __attribute__((always_inline)) IFMA
-
-enum { LANES = 8, MOST_ABREAST = 4, LAZY_BITS = 46 };
-
-typedef struct factor {
-    __m512i w, beside;
-} factor;
-
-typedef struct vectors {
-    __m512i q, q2, minus_q, mask;
-} vectors;
-
-INLINE vectors vectors_of(uint64_t q)
-{
-    const __m512i mask = _mm512_set1_epi64((1LL << 52) - 1);
-    return (vectors){_mm512_set1_epi64((long long)q), _mm512_set1_epi64((long long)(2 * q)),
-                     _mm512_set1_epi64((1LL << 52) - (long long)q), mask};
-}
-
-INLINE factor same(const uint64_t *w, const uint64_t *beside)
-{
-    return (factor){_mm512_set1_epi64((long long)*w), _mm512_set1_epi64((long long)*beside)};
-}
-
-/* a - q where a >= q, else a. */
-INLINE __m512i once(__m512i a, __m512i q)
-{
-    return _mm512_min_epu64(a, _mm512_sub_epi64(a, q));
-}
-
-/* y w mod q in [0, 2q), y < 2^52. */
-INLINE __m512i by_factor(__m512i y, factor f, const vectors *k)
-{
-    const __m512i zero = _mm512_setzero_si512();
-    __m512i quotient = _mm512_madd52hi_epu64(zero, y, f.beside);
-    __m512i low = _mm512_madd52lo_epu64(zero, y, f.w);
-    return _mm512_and_si512(_mm512_madd52lo_epu64(low, quotient, k->minus_q), k->mask);
-}
+enum { MOST_ABREAST = 4, LAZY_BITS = 46 };
 
 /* Butterflies of `count` pairs, all of them step by step: schedulers that see a pair's chain alone
  * would wait for it.  Values below 4q stay below 4q, or lazily grow by 2q. */
@@ -366,110 +326,6 @@ IFMA static void inverse(const dpi_ntt *t, uint64_t *a)
     inverse_last(t, a, &k);
 }
 
-/* Barrett's product of dpi_modulus_multiply, in 52-bit halves. */
-INLINE __m512i product(__m512i a, __m512i b, const dpi_modulus *m, const vectors *k)
-{
-    const __m512i zero = _mm512_setzero_si512();
-    const __m512i down = _mm512_set1_epi64(m->bits - 2), up = _mm512_set1_epi64(54 - m->bits);
-    const __m512i barrett = _mm512_set1_epi64((long long)m->barrett);
-    __m512i high = _mm512_madd52hi_epu64(zero, a, b), low = _mm512_madd52lo_epu64(zero, a, b);
-    __m512i x = _mm512_or_si512(_mm512_srlv_epi64(low, down), _mm512_sllv_epi64(high, up));
-    __m512i quotient = _mm512_madd52hi_epu64(zero, x, barrett);
-    __m512i r = _mm512_and_si512(_mm512_madd52lo_epu64(low, quotient, k->minus_q), k->mask);
-    return once(once(r, k->q2), k->q);
-}
-
-IFMA static void multiply(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
-{
-    const vectors k = vectors_of(t->m.q);
-    for (size_t j = 0; j < t->n; j += LANES)
-        _mm512_storeu_si512(
-            c + j, product(_mm512_loadu_si512(a + j), _mm512_loadu_si512(b + j), &t->m, &k));
-}
-
-IFMA static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
-{
-    const vectors k = vectors_of(t->m.q);
-    for (size_t j = 0; j < t->n; j += LANES) {
-        __m512i p = product(_mm512_loadu_si512(a + j), _mm512_loadu_si512(b + j), &t->m, &k);
-        _mm512_storeu_si512(c + j, once(_mm512_add_epi64(p, _mm512_loadu_si512(c + j)), k.q));
-    }
-}
-
-enum { MOST_PRODUCTS = 15 };
-
-/* Halves of sums of products: 52 bits each of the products, so together low + 2^52 high. */
-typedef struct low_and_high {
-    __m512i low, high;
-} low_and_high;
-
-INLINE void add_product(low_and_high *sum, __m512i x, __m512i y)
-{
-    sum->low = _mm512_madd52lo_epu64(sum->low, x, y);
-    sum->high = _mm512_madd52hi_epu64(sum->high, x, y);
-}
-
-/* before + sum mod q of at most MOST_PRODUCTS products: the high ones, each below 2^48, stay below
- * 2^52 with what the low ones carry. */
-INLINE __m512i collect(__m512i before, low_and_high sum, const factor whole[2], const vectors *k)
-{
-    __m512i high = _mm512_add_epi64(sum.high, _mm512_srli_epi64(sum.low, 52));
-    __m512i low = by_factor(_mm512_and_si512(sum.low, k->mask), whole[0], k);
-    high = once(_mm512_add_epi64(by_factor(high, whole[1], k), low), k->q2);
-    return once(_mm512_add_epi64(before, once(high, k->q)), k->q);
-}
-
-IFMA static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d)
-{
-    const vectors k = vectors_of(t->m.q);
-    const factor whole[2] = {same(&t->whole[0], &t->whole_beside[0]),
-                             same(&t->whole[1], &t->whole_beside[1])};
-    for (size_t j = 0; j < t->n; j += LANES) {
-        __m512i to_c = _mm512_setzero_si512(), to_d = to_c;
-        for (size_t i = 0, stop; i < terms->n; i = stop) {
-            low_and_high b = {_mm512_setzero_si512(), _mm512_setzero_si512()}, e = b;
-            stop = terms->n - i < MOST_PRODUCTS ? terms->n : i + MOST_PRODUCTS;
-            for (size_t at = i; at < stop; at++) {
-                const __m512i x = _mm512_loadu_si512(terms->a[at] + j);
-                add_product(&b, x, _mm512_loadu_si512(terms->b[at] + j));
-                add_product(&e, x, _mm512_loadu_si512(terms->e[at] + j));
-            }
-            to_c = collect(to_c, b, whole, &k);
-            to_d = collect(to_d, e, whole, &k);
-        }
-        _mm512_storeu_si512(c + j, to_c);
-        _mm512_storeu_si512(d + j, to_d);
-    }
-}
-
-IFMA static void weigh(const dpi_ntt *t, size_t terms, const uint64_t *const *a, const uint64_t *w,
-                       uint64_t *c)
-{
-    const vectors k = vectors_of(t->m.q);
-    const factor whole[2] = {same(&t->whole[0], &t->whole_beside[0]),
-                             same(&t->whole[1], &t->whole_beside[1])};
-    for (size_t j = 0; j < t->n; j += LANES) {
-        __m512i to = _mm512_setzero_si512();
-        for (size_t i = 0, stop; i < terms; i = stop) {
-            low_and_high sum = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-            stop = terms - i < MOST_PRODUCTS ? terms : i + MOST_PRODUCTS;
-            for (size_t at = i; at < stop; at++)
-                add_product(&sum, _mm512_loadu_si512(a[at] + j),
-                            _mm512_set1_epi64((long long)w[at]));
-            to = collect(to, sum, whole, &k);
-        }
-        _mm512_storeu_si512(c + j, to);
-    }
-}
-
-IFMA static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
-{
-    const vectors k = vectors_of(t->m.q);
-    const factor f = same(&w, &beside);
-    for (size_t j = 0; j < t->n; j += LANES)
-        _mm512_storeu_si512(a + j, once(by_factor(_mm512_loadu_si512(a + j), f, &k), k.q));
-}
-
 static bool runs_here(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -483,11 +339,13 @@ const dpi_ntt_kernel dpi_ntt_ifma = {
     .bits = 52,
     .forward = forward,
     .inverse = inverse,
-    .multiply = multiply,
-    .multiply_add = multiply_add,
-    .inner = inner,
-    .weigh = weigh,
-    .scale = scale,
+    .multiply = dpi_ifma_multiply,
+    .multiply_add = dpi_ifma_multiply_add,
+    .inner = dpi_ifma_inner,
+    .weigh = dpi_ifma_weigh,
+    .scale = dpi_ifma_scale,
+    .add = dpi_ifma_add,
+    .subtract = dpi_ifma_subtract,
 };
 #else
 static bool nowhere(void)

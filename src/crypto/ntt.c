@@ -119,6 +119,18 @@ static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
         a[j] = dpi_modulus_once(by_factor(a[j], w, beside, t->m.q), t->m.q);
 }
 
+static void add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
+{
+    for (size_t j = 0; j < t->n; j++)
+        c[j] = dpi_modulus_add(&t->m, a[j], b[j]);
+}
+
+static void subtract(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
+{
+    for (size_t j = 0; j < t->n; j++)
+        c[j] = dpi_modulus_subtract(&t->m, a[j], b[j]);
+}
+
 static bool everywhere(void)
 {
     return true;
@@ -136,6 +148,8 @@ const dpi_ntt_kernel dpi_ntt_portable = {
     .inner = inner,
     .weigh = weigh,
     .scale = scale,
+    .add = add,
+    .subtract = subtract,
 };
 
 const dpi_ntt_kernel *dpi_ntt_best(void)

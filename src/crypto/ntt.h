@@ -40,6 +40,9 @@ typedef struct dpi_ntt_kernel {
      * be below q. */
     void (*weigh)(const dpi_ntt *t, size_t terms, const uint64_t *const *a, const uint64_t *w,
                   uint64_t *c);
+    /* c = a + b and c = a - b, place by place; may alias. */
+    void (*add)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
+    void (*subtract)(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c);
     /* a = w a, `beside` being dpi_ntt_beside of w. */
     void (*scale)(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a);
 } dpi_ntt_kernel;

@@ -37,12 +37,10 @@ static void add_all(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_ckks_
     const double size = x->size + y->size, noise = x->noise + y->noise;
     for (size_t k = 0; k < 2; k++)
         for (size_t t = 0; t <= x->level; t++) {
-            const dpi_modulus *m = &c->ntt[t]->m;
-            const uint64_t *a = x->part[k], *b = y->part[k];
-            uint64_t *out = to->part[k];
-            for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
-                out[i] =
-                    minus ? dpi_modulus_subtract(m, a[i], b[i]) : dpi_modulus_add(m, a[i], b[i]);
+            const dpi_ntt *ntt = c->ntt[t];
+            const size_t at = t * c->n;
+            (minus ? ntt->kernel->subtract : ntt->kernel->add)(ntt, x->part[k] + at,
+                                                               y->part[k] + at, to->part[k] + at);
         }
     to->level = x->level;
     to->scale = x->scale;
@@ -69,8 +67,8 @@ void dpi_ckks_add_plain(const dpi_ckks *c, const dpi_ckks_cipher *x, const dpi_c
     must_agree(x->level, x->scale, p->level, p->scale);
     dpi_ckks_copy(c, x, to);
     for (size_t t = 0; t <= x->level; t++)
-        for (size_t i = t * c->n; i < (t + 1) * c->n; i++)
-            to->part[0][i] = dpi_modulus_add(&c->ntt[t]->m, to->part[0][i], p->row[i]);
+        c->ntt[t]->kernel->add(c->ntt[t], to->part[0] + t * c->n, p->row + t * c->n,
+                               to->part[0] + t * c->n);
     to->size += p->size;
     to->noise += p->noise;
 }

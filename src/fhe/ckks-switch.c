@@ -168,15 +168,12 @@ static void divide_row(void *of, size_t i, size_t thread)
     const switching *s = of;
     const dpi_ckks *c = s->c;
     const size_t n = c->n, p = i / (s->level + 1), t = i % (s->level + 1);
-    const dpi_modulus *m = &c->ntt[t]->m;
-    const uint64_t *sum = s->room->sum[p] + t * n;
+    const dpi_ntt *ntt = c->ntt[t];
     uint64_t *raised = s->room->spare + thread * n, *to = s->to[p] + t * n;
     raise_to(c, &c->p, t, s->room->row + p * c->spec.special * n, s->room->times + p * n, raised);
-    for (size_t j = 0; j < n; j++)
-        raised[j] = dpi_modulus_subtract(m, sum[j], raised[j]);
+    ntt->kernel->subtract(ntt, s->room->sum[p] + t * n, raised, raised);
     dpi_ckks_scale_row(c, t, c->over_p[t], raised);
-    for (size_t j = 0; j < n; j++)
-        to[j] = dpi_modulus_add(m, to[j], raised[j]);
+    ntt->kernel->add(ntt, to, raised, to);
 }
 
 static void divide_by_p(switching *s)
@@ -261,8 +258,7 @@ static void divide_by_last(void *of, size_t i, size_t thread)
     for (size_t j = 0; j < n; j++)
         lifted[j] = dpi_modulus_subtract(m, dpi_ckks_reduce(c, t, x[j]), half);
     dpi_ntt_forward(c->ntt[t], lifted);
-    for (size_t j = 0; j < n; j++)
-        row[j] = dpi_modulus_subtract(m, row[j], lifted[j]);
+    c->ntt[t]->kernel->subtract(c->ntt[t], row, lifted, row);
     dpi_ckks_scale_row(c, t, c->over_q[level][t], row);
 }
 

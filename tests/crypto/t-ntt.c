@@ -207,6 +207,12 @@ static void kernels_agree_bit_for_bit(void **state)
                 dpi_ntt_inverse(plain, a);
                 dpi_ntt_inverse(fast, c);
                 assert_memory_equal(a, c, n * sizeof *a);
+                plain->kernel->add(plain, a, b, a);
+                fast->kernel->add(fast, c, d, c);
+                assert_memory_equal(a, c, n * sizeof *a);
+                plain->kernel->subtract(plain, b, a, a);
+                fast->kernel->subtract(fast, d, c, c);
+                assert_memory_equal(a, c, n * sizeof *a);
                 const uint64_t w = q - 1 - (uint64_t)kind;
                 plain->kernel->scale(plain, w, dpi_ntt_beside(plain, w), a);
                 fast->kernel->scale(fast, w, dpi_ntt_beside(fast, w), c);
