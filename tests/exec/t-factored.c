@@ -13,7 +13,7 @@
 #include "graph/gradient.h"
 #include "tests/lib/check.h"
 
-enum { N = 600, D = 3, H = 2, K = 4, CHUNK = 256, ONCE = 6, PARTS = 12 };
+enum { N = 600, D = 6, H = 2, K = 4, CHUNK = 256, ONCE = 6, PARTS = 12 };
 enum { SIZE = 2 * (2 * D + 2 * H * D + K + K * H) };
 
 static double x[N][D], z[N][D], u[N][H], v[N][H], c[N];
