@@ -33,7 +33,8 @@ static const double CUT = 28;        /* P-mass left out, against delta */
 static const double CANCEL = 8;      /* log of the cancellation that leaving the saddle may bring */
 static const double ROOM = 8;        /* log of what two tilts' sizes may differ by */
 static const double OPENING = 1e-11; /* see opening() */
-static const double MAX_WORK = 6e7;  /* rotations */
+static const size_t MAX_NODES = 1 << 17; /* of a step, beyond which they are not doubled */
+static const double MAX_WORK = 6e7;      /* rotations */
 static const double LEAST_TILT = 1e-9, MOST_TILT = 1e12;
 static const double LEAST_LOG_DELTA = -1e5;
 
@@ -277,7 +278,7 @@ static dp_status sharpen(dpi_path_term *part, dp_error *err)
         part->moved = *f;
         part->moved.moved = true;
         part->moved.sharpness = 0;
-    } else if (f->sharpness++ == MAX_SHARPNESS) {
+    } else if (f->sharpness++ == MAX_SHARPNESS || waves(part)->n > MAX_NODES) {
         return dpi_fail(err, DP_EACCURACY,
                         "the inversion integral cannot resolve the privacy loss of a step; "
                         "take the certified interval");

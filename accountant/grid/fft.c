@@ -219,16 +219,16 @@ static coefficient around_one(const core *c, double g_re, double g_im, double th
 }
 
 /* What is known of one coefficient of the product. */
-typedef struct part {
+typedef struct gathered {
     double log_abs, arg;       /* sum of T log F */
     double largest, deviation; /* of T log(|F| + error), of T error / (|F| + error) */
-} part;
+} gathered;
 
 struct dpi_convolution {
     size_t n;
     plans plans;
     double *data;    /* [n + 2], aligned as all that plans are made for */
-    part *parts;     /* [n/2 + 1]; NULL for one factor, whose coefficients are finished at once */
+    gathered *parts; /* [n/2 + 1]; NULL for one factor, whose coefficients are finished at once */
     double log_atom; /* sum of T log t_0; +INFINITY when some factor has no core */
     double size, error; /* of the coefficients that are finished, with their twins */
 };
@@ -260,7 +260,7 @@ void dpi_convolution_free(dpi_convolution *p)
 }
 
 /* One coefficient of the product, less `atom`, and divided by n, a power of two, which is exact. */
-static void assemble(dpi_convolution *p, size_t j, const part *f, double atom)
+static void assemble(dpi_convolution *p, size_t j, const gathered *f, double atom)
 {
     const double twin = j == 0 || j == p->n / 2 ? 1 : 2;
     double *z = p->data + 2 * j, re = -atom, im = 0, error = exp(-0.9 * FLAT);
@@ -277,7 +277,7 @@ static void assemble(dpi_convolution *p, size_t j, const part *f, double atom)
 }
 
 /* Takes a coefficient of one factor into what is known. */
-static void join(part *known, const coefficient *f, double steps)
+static void join(gathered *known, const coefficient *f, double steps)
 {
     double above = exp(f->log_abs) * (1 + POWER * UNIT) + f->error;
     known->log_abs += steps * f->log_abs;
@@ -307,7 +307,7 @@ void dpi_convolution_multiply(dpi_convolution *p, double steps)
     lanes g = {{0}, {0}};
     for (size_t j = 0; j <= p->n / 2; j++) {
         const double *z = p->data + 2 * j;
-        part one = {0}, *known = p->parts != NULL ? &p->parts[j] : &one;
+        gathered one = {0}, *known = p->parts != NULL ? &p->parts[j] : &one;
         if (c.used && j % LANES == 0)
             g = turn_core(&c, j, p->n);
         double re = c.used ? g.re[j % LANES] + (z[0] - zero) : z[0];
