@@ -77,6 +77,10 @@ check_PROGRAMS += %D%/vae_parts
 %C%_vae_parts_SOURCES = %D%/vae_parts.c %D%/vae.c %D%/vae.h $(benchmark)
 %C%_vae_parts_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
+check_PROGRAMS += %D%/limits
+%C%_limits_SOURCES = %D%/limits.c $(benchmark)
+%C%_limits_LDADD = libtacit-internal.la $(TACIT_LIBS) $(BLAS_LIBS)
+
 check_PROGRAMS += %D%/glm
 %C%_glm_SOURCES = %D%/glm.c $(benchmark)
 %C%_glm_LDADD = libtacit.la -lm
@@ -291,6 +295,6 @@ EXTRA_DIST += %D%/peers/owners %D%/peers/owners_digits.py %D%/peers/owners_flowe
 
 # doc/performance.md and its pictures: make performance PERFORMANCE_OPTIONS="--peers FILE"
 EXTRA_DIST += %D%/performance.py
-performance: %D%/vae_step %D%/vae_parts %D%/hierarchical_logistic %D%/b-records %D%/b-random %D%/b-threads
+performance: %D%/limits %D%/vae_step %D%/vae_parts %D%/hierarchical_logistic %D%/b-records %D%/b-random %D%/b-threads
 	/usr/bin/python3 $(srcdir)/bench/performance.py --build . $(PERFORMANCE_OPTIONS)
 .PHONY: performance

@@ -31,9 +31,10 @@ BATCHES = [32, 64, 128, 256, 512, 1024]
 class Section:
     """A heading, words, the commands whose lines it shows, and the columns of its table."""
 
-    def __init__(self, title, words, commands, columns, same=None, picture=None):
+    def __init__(self, title, words, commands, columns, same=None, picture=None, derive=None):
         self.title, self.words, self.commands = title, words, commands
         self.columns, self.picture = columns, picture
+        self.derive = derive  # makes the rows of all lines instead
         self.same = same  # rows with the same values of these columns become one, with the medians
 
     def rows(self, lines):
@@ -61,6 +62,15 @@ def sections(quick):
             steps,
             ["precision", "threads", "batch", "plain_ms", "private_ms", "ratio", "gemm_ms", "noise_ms", "peak_mb"],
             picture=draw_steps,
+        ),
+        Section(
+            "Beside the machine's limits",
+            "The private steps above by what they need and what the machine does at most, by its fastest matrix products, copies of arrays that no cache holds, and random "
+            "words: milliseconds of each alone, the larger of memory's and the others' sum, and its share of the step. Needed are the products' operations; the "
+            "parameters, two moments and the sum, read and written once, in double, and floats of the parameters; and 32 random bits for each number of noise.",
+            [["bench/limits", "1"], ["bench/limits", "2"]],
+            ["precision", "threads", "batch", "mflop", "mb", "products_ms", "memory_ms", "draws_ms", "least_ms", "private_ms", "share"],
+            derive=shares,
         ),
         Section(
             "Parts of a private step",
@@ -97,6 +107,20 @@ def sections(quick):
             ["d", "rows_per_unit", "threads", "ms_per_step"],
         ),
     ]
+
+
+def shares(lines):
+    """Of each step of vae_step the time that the machine's limits leave it, and the share of that."""
+    limits = {r["threads"]: r for r in lines if r.get("bench") == "limits"}
+    for r in lines:
+        limit = limits.get(r["threads"]) if r.get("kernel") == "vae_step" else None
+        if limit is None:
+            continue
+        products = r["mflop"] / limit[r["precision"] + "_gflops"]
+        memory = r["mb"] / limit["gigabytes"]
+        draws = r["random_mb"] / limit["random_gigabytes"]
+        least = max(products + draws, memory)
+        yield r | {"products_ms": products, "memory_ms": memory, "draws_ms": draws, "least_ms": least, "share": least / r["private_ms"]}
 
 
 # ---- pictures ----
@@ -197,7 +221,7 @@ def page(parts, lines, peers, kept, peers_kept):
         yield part.words
         yield "By " + ", ".join(f"`{p}`" for p in sorted({c[0] for c in part.commands})) + "."
         yield ""
-        yield from table(part.rows(rows), part.columns)
+        yield from table(list(part.derive(lines)) if part.derive else part.rows(rows), part.columns)
         if part.picture is not None and len(rows) > 4:
             yield ""
             yield f"![{part.title}](figures/{part.picture(rows)})"

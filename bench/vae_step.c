@@ -82,6 +82,18 @@ static double time_products(bool single, size_t batch, const double *a, double *
     return bench_now() - started;
 }
 
+/* Of a private step: multiplications and additions of its products; bytes of parameters, moments
+ * and sum, read and written once, and of what products read of the parameters; a word of 32 bits
+ * for each number of noise and each draw of a record. */
+static void tell_needs(size_t batch, bool single)
+{
+    const double in = VAE_PIXELS * VAE_HIDDEN, between = 3. * VAE_HIDDEN * VAE_LATENT;
+    const double forward = 2 * in + between, back = in + between;
+    bench_number("mflop", 2e-6 * (double)batch * (2 * forward + back));
+    bench_number("mb", 1e-6 * VAE_NUMBERS * (8 * sizeof(double) + (single ? 12 : 16)));
+    bench_number("random_mb", 4e-6 * (VAE_NUMBERS + (double)batch * VAE_LATENT));
+}
+
 static double time_noise(dp_noise *noise, double *out)
 {
     dp_error err;
@@ -142,6 +154,7 @@ int main(int argc, char **argv)
         "\"peak_mb\": %.0f, ",
         median_ms(plain_s), median_ms(private_s), median_ms(ratio), median_ms(products_s),
         median_ms(noise_s), batch, threads, single ? "single" : "double", peak);
+    tell_needs(batch, single);
     bench_end_line();
     dp_svi_free(plain);
     dp_svi_free(private);
