@@ -189,7 +189,7 @@ static lanes turn_core(const core *c, size_t j, size_t n)
     for (size_t k = 0; k < LANES; k++) {
         const double theta = 2 * M_PI * (double)(j + k) / (double)n, half = sin(theta / 2);
         w_re[k] = -2 * half * half;
-        w_im[k] = -sin(theta);
+        w_im[k] = -2 * half * cos(theta / 2);
     }
     for (int i = 1; i <= CORE; i++) {
         const double both = c->mass[CORE + i] + c->mass[CORE - i];

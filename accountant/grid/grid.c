@@ -15,9 +15,9 @@
 
 enum { ROUNDS = 10 };
 
-static const double ACCEPT = 1e-3;      /* relative excess of epsilon accepted */
-static const double MOST_WORK = 0x1p27; /* of one query, in points times terms: some seconds */
-static const double NO_MATTER = 1e-5;   /* excess of log delta that is always accepted */
+static const double ACCEPT = 1e-3;        /* relative excess of epsilon accepted */
+static const double MOST_WORK = 0x1.6p26; /* of one query, in points times terms: some seconds */
+static const double NO_MATTER = 1e-5;     /* excess of log delta that is always accepted */
 
 /* What lies between the answer and the exact value, in log delta.  Spacing: each step raises
  * E_P e^(cL) by gap c(c+1) / 2 relative; and where few steps leave the loss rough, the chord in the

@@ -14,7 +14,7 @@ typedef struct dpi_aim {
     double slack;  /* least excess of log delta asked for, whatever epsilon is */
 } dpi_aim;
 
-/* Most points of a window and most knots of a step: a query takes at most 540 MB. */
+/* Most points of a window and most knots of a step: a query takes at most 750 MB. */
 enum { DPI_MAX_POINTS = 1 << 24 };
 
 /* False when the window needs more than DPI_MAX_POINTS.  The window starts below the saddle's
