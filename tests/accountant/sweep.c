@@ -48,7 +48,7 @@ static double longest; /* seconds of processor time */
 /* Beside this range a rare large loss and a tiny bulk may both matter (doc/design/accountant.md). */
 static bool promised(const dp_mechanism *m)
 {
-    return m->rate >= 1e-5 || m->sigma >= 1.5;
+    return m->sigma >= 0.1 && (m->rate >= 5e-5 || m->sigma >= 1.5);
 }
 
 static void complain(const char *what, const dp_mechanism *m, double delta, double a, double b)
