@@ -79,7 +79,7 @@ check_PROGRAMS += %D%/vae_parts
 
 check_PROGRAMS += %D%/limits
 %C%_limits_SOURCES = %D%/limits.c $(benchmark)
-%C%_limits_LDADD = libtacit-internal.la $(TACIT_LIBS) $(BLAS_LIBS)
+%C%_limits_LDADD = libtacit-internal.la $(TACIT_LIBS)
 
 check_PROGRAMS += %D%/glm
 %C%_glm_SOURCES = %D%/glm.c $(benchmark)
