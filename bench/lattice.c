@@ -253,6 +253,7 @@ int main(void)
 {
     for (size_t n = 4096; n <= 65536; n *= 2) {
         transforms(&dpi_ntt_ifma, n);
+        transforms(&dpi_ntt_avx2, n);
         transforms(&dpi_ntt_portable, n);
     }
     dp_status status = DP_OK;

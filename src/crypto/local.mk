@@ -18,7 +18,7 @@ libtacit_crypto_la_SOURCES += \
   %D%/bfv-answer.c %D%/bfv-bytes.c %D%/bfv-parts.h %D%/bfv-public.c %D%/bfv.c %D%/bfv.h \
   %D%/lattice-answer.c %D%/lattice-plan.c %D%/lattice.c %D%/lattice.h \
   %D%/modulus.c %D%/modulus.h \
-  %D%/ntt-ifma.c %D%/ntt-ifma.h %D%/ntt-ifma-rows.c %D%/ntt.c %D%/ntt.h \
+  %D%/ntt-avx2.c %D%/ntt-ifma.c %D%/ntt-ifma.h %D%/ntt-ifma-rows.c %D%/ntt.c %D%/ntt.h \
   %D%/packed.c %D%/packed.h \
   %D%/rlwe-sample.c %D%/rlwe-sample.h \
   %D%/threshold-open.c %D%/threshold.c %D%/threshold.h

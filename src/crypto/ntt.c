@@ -154,7 +154,9 @@ const dpi_ntt_kernel dpi_ntt_portable = {
 
 const dpi_ntt_kernel *dpi_ntt_best(void)
 {
-    return dpi_ntt_ifma.runs_here() ? &dpi_ntt_ifma : &dpi_ntt_portable;
+    if (dpi_ntt_ifma.runs_here())
+        return &dpi_ntt_ifma;
+    return dpi_ntt_avx2.runs_here() ? &dpi_ntt_avx2 : &dpi_ntt_portable;
 }
 
 /* floor(w 2^bits / q) of *w < q < 2^50, bits <= 32, and the rest in *w.  The quotient by doubles,

@@ -3,9 +3,10 @@
  * forward: place j of the result is a(zeta^(2 rev(j) + 1)), zeta of order 2n, rev the bits of j
  * reversed; so the transform of a product is the product of the transforms, place by place.
  *
- * A transform is const and may be shared by threads.  Kernels: `portable`, and `ifma` where the
- * processor has AVX-512 IFMA; both give the same residues, in [0, q), bit for bit.  Arrays of the
- * ifma kernel need no alignment but are faster at 64 bytes.  No time depends on residues. */
+ * A transform is const and may be shared by threads.  Kernels: `portable`, `avx2` where the
+ * processor has AVX2 and FMA, and `ifma` where it has AVX-512 IFMA; all give the same residues, in
+ * [0, q), bit for bit.  Arrays need no alignment but are faster at 64 bytes.  No time depends on
+ * residues. */
 #ifndef DPI_CRYPTO_NTT_H
 #define DPI_CRYPTO_NTT_H
 
@@ -48,7 +49,8 @@ typedef struct dpi_ntt_kernel {
 } dpi_ntt_kernel;
 
 extern const dpi_ntt_kernel dpi_ntt_portable;
-extern const dpi_ntt_kernel dpi_ntt_ifma; /* runs_here says whether it may be called */
+extern const dpi_ntt_kernel dpi_ntt_avx2; /* runs_here says whether it may be called */
+extern const dpi_ntt_kernel dpi_ntt_ifma; /* likewise */
 
 struct dpi_ntt {
     dpi_modulus m;

@@ -9,6 +9,9 @@ enum { MOST = 8192 };
 
 static uint64_t a[MOST], b[MOST], c[MOST], d[MOST];
 
+static const dpi_ntt_kernel *const kernels[] = {&dpi_ntt_portable, &dpi_ntt_avx2, &dpi_ntt_ifma};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
 static void fill(uint64_t *x, size_t n, uint64_t q, uint64_t *seed)
 {
     for (size_t j = 0; j < n; j++)
@@ -68,9 +71,9 @@ static void check_products(const dpi_ntt_kernel *kernel)
 static void products_are_those_of_the_schoolbook(void **state)
 {
     (void)state;
-    check_products(&dpi_ntt_portable);
-    if (dpi_ntt_ifma.runs_here())
-        check_products(&dpi_ntt_ifma);
+    for (size_t k = 0; k < KERNELS; k++)
+        if (kernels[k]->runs_here())
+            check_products(kernels[k]);
 }
 
 /* Place j is the value at zeta^(2 rev(j) + 1). */
@@ -155,41 +158,40 @@ static void fill_case(uint64_t *x, size_t n, uint64_t q, int kind, uint64_t *see
 static void late_reduction_loses_nothing(void **state)
 {
     (void)state;
-    static uint64_t x[3][1 << 17];
+    static uint64_t x[KERNELS + 1][1 << 17];
+    dpi_ntt *t[KERNELS];
     const int bits[] = {50, 48, 47, 46, 45};
     uint64_t seed = 17;
     for (size_t n = 16; n <= (size_t)1 << 17; n *= n < 8192 ? 8 : 4)
         for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
             const uint64_t q = dpi_modulus_find(bits[k], 2 * n, 0);
-            dpi_ntt *plain = made(n, q, &dpi_ntt_portable), *best = made(n, q, NULL);
+            for (size_t i = 0; i < KERNELS; i++)
+                t[i] = made(n, q, kernels[i]->runs_here() ? kernels[i] : NULL);
             for (int kind = 0; kind < 4; kind++) {
-                fill_case(x[0], n, q, kind, &seed);
-                memcpy(x[1], x[0], n * sizeof **x);
-                memcpy(x[2], x[0], n * sizeof **x);
-                dpi_ntt_forward(plain, x[0]);
-                dpi_ntt_forward(best, x[1]);
-                assert_memory_equal(x[0], x[1], n * sizeof **x);
-                dpi_ntt_inverse(plain, x[0]);
-                dpi_ntt_inverse(best, x[1]);
-                assert_memory_equal(x[0], x[2], n * sizeof **x);
-                assert_memory_equal(x[1], x[2], n * sizeof **x);
+                fill_case(x[KERNELS], n, q, kind, &seed);
+                for (size_t i = 0; i < KERNELS; i++) {
+                    memcpy(x[i], x[KERNELS], n * sizeof **x);
+                    dpi_ntt_forward(t[i], x[i]);
+                    assert_memory_equal(x[i], x[0], n * sizeof **x);
+                }
+                for (size_t i = 0; i < KERNELS; i++) {
+                    dpi_ntt_inverse(t[i], x[i]);
+                    assert_memory_equal(x[i], x[KERNELS], n * sizeof **x);
+                }
             }
-            dpi_ntt_free(plain);
-            dpi_ntt_free(best);
+            for (size_t i = 0; i < KERNELS; i++)
+                dpi_ntt_free(t[i]);
         }
 }
 
-static void kernels_agree_bit_for_bit(void **state)
+static void check_against_portable(const dpi_ntt_kernel *kernel)
 {
-    (void)state;
-    if (!dpi_ntt_ifma.runs_here())
-        skip();
     uint64_t seed = 13;
     for (size_t n = 16; n <= MOST; n *= 2)
         for (int bits = 50; bits >= 20; bits -= 6) {
             uint64_t q = dpi_modulus_find(bits, 2 * n, 1);
-            dpi_ntt *plain = made(n, q, &dpi_ntt_portable), *fast = made(n, q, &dpi_ntt_ifma);
-            assert_ptr_equal(fast->kernel, &dpi_ntt_ifma);
+            dpi_ntt *plain = made(n, q, &dpi_ntt_portable), *fast = made(n, q, kernel);
+            assert_ptr_equal(fast->kernel, kernel);
             for (int kind = 0; kind < 5; kind++) {
                 fill_case(a, n, q, kind, &seed);
                 fill(b, n, q, &seed);
@@ -223,16 +225,23 @@ static void kernels_agree_bit_for_bit(void **state)
         }
 }
 
+static void kernels_agree_bit_for_bit(void **state)
+{
+    (void)state;
+    for (size_t k = 1; k < KERNELS; k++)
+        if (kernels[k]->runs_here())
+            check_against_portable(kernels[k]);
+}
+
 /* floor(w 2^bits / q) bit by bit, also where half or all of the bits leave a rest of 0, 1 or q - 1,
  * which a quotient of doubles takes for the next number. */
 static void factors_have_their_quotients_beside_them(void **state)
 {
     (void)state;
     enum { N = 64, RANDOM = 200 };
-    const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
     uint64_t seed = 11;
     for (int bits = 16; bits <= 50; bits += 2)
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < KERNELS; k++) {
             dpi_ntt *t;
             dp_error err = {0};
             if (!kernels[k]->runs_here())
@@ -265,14 +274,13 @@ static void sums_of_products_are_those_of_single_ones(void **state)
     enum { N = 64, TERMS = 31 };
     static uint64_t left[TERMS][N], right[TERMS][N], sum[N], other[N], expected[N], squares[N];
     static const size_t counts[] = {1, 2, 14, 15, 16, 30, TERMS};
-    const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
     const uint64_t *x[TERMS], *y[TERMS];
     uint64_t seed = 9;
     for (int bits = 20; bits <= 50; bits += 30)
-        for (size_t kind = 0; kind < 4; kind++) {
+        for (size_t kind = 0; kind < 2 * KERNELS; kind++) {
             dpi_ntt *t;
             dp_error err = {0};
-            const dpi_ntt_kernel *kernel = kernels[kind % 2];
+            const dpi_ntt_kernel *kernel = kernels[kind % KERNELS];
             if (!kernel->runs_here())
                 continue;
             const uint64_t q = dpi_modulus_find(bits, 2 * N, 0);
@@ -280,7 +288,7 @@ static void sums_of_products_are_those_of_single_ones(void **state)
             for (size_t i = 0; i < TERMS; i++) {
                 fill(left[i], N, q, &seed);
                 fill(right[i], N, q, &seed);
-                for (size_t j = 0; j < N && kind < 2; j++)
+                for (size_t j = 0; j < N && kind < KERNELS; j++)
                     left[i][j] = right[i][j] = q - 1;
                 x[i] = left[i];
                 y[i] = right[i];
@@ -307,22 +315,21 @@ static void sums_by_weights_are_those_of_single_ones(void **state)
     enum { N = 64, TERMS = 31 };
     static uint64_t left[TERMS][N], sum[N], expected[N];
     static const size_t counts[] = {1, 15, 16, TERMS};
-    const dpi_ntt_kernel *kernels[] = {&dpi_ntt_portable, &dpi_ntt_ifma};
     const uint64_t *x[TERMS], most = ((uint64_t)1 << 50) - 1;
     uint64_t seed = 10, w[TERMS];
     (void)state;
     for (int bits = 20; bits <= 50; bits += 15)
-        for (size_t kind = 0; kind < 4; kind++) {
-            if (!kernels[kind % 2]->runs_here())
+        for (size_t kind = 0; kind < 2 * KERNELS; kind++) {
+            if (!kernels[kind % KERNELS]->runs_here())
                 continue;
             const uint64_t q = dpi_modulus_find(bits, 2 * N, 0);
-            dpi_ntt *t = made(N, q, kernels[kind % 2]);
+            dpi_ntt *t = made(N, q, kernels[kind % KERNELS]);
             fill(w, TERMS, q, &seed);
             for (size_t i = 0; i < TERMS; i++) {
                 fill(left[i], N, most, &seed);
-                for (size_t j = 0; j < N && kind < 2; j++)
+                for (size_t j = 0; j < N && kind < KERNELS; j++)
                     left[i][j] = most;
-                w[i] = kind < 2 ? q - 1 : w[i];
+                w[i] = kind < KERNELS ? q - 1 : w[i];
                 x[i] = left[i];
             }
             for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
