@@ -267,7 +267,8 @@ static void factors_have_their_quotients_beside_them(void **state)
         }
 }
 
-/* Sums of up to 31 products, all of the largest residues first. */
+/* Sums of up to 31 products: of the largest residues, of any, and such as are about q / 2, which are
+ * farthest from 0 where residues have signs. */
 static void sums_of_products_are_those_of_single_ones(void **state)
 {
     (void)state;
@@ -277,7 +278,7 @@ static void sums_of_products_are_those_of_single_ones(void **state)
     const uint64_t *x[TERMS], *y[TERMS];
     uint64_t seed = 9;
     for (int bits = 20; bits <= 50; bits += 30)
-        for (size_t kind = 0; kind < 2 * KERNELS; kind++) {
+        for (size_t kind = 0; kind < 3 * KERNELS; kind++) {
             dpi_ntt *t;
             dp_error err = {0};
             const dpi_ntt_kernel *kernel = kernels[kind % KERNELS];
@@ -290,6 +291,10 @@ static void sums_of_products_are_those_of_single_ones(void **state)
                 fill(right[i], N, q, &seed);
                 for (size_t j = 0; j < N && kind < KERNELS; j++)
                     left[i][j] = right[i][j] = q - 1;
+                for (size_t j = 0; j < N && kind >= 2 * KERNELS; j++) {
+                    left[i][j] = 1;
+                    right[i][j] = q / 2 - 1;
+                }
                 x[i] = left[i];
                 y[i] = right[i];
             }
@@ -309,7 +314,7 @@ static void sums_of_products_are_those_of_single_ones(void **state)
         }
 }
 
-/* Weights below q, of numbers that need not be. */
+/* Weights below q, of numbers that need not be; of 1 the last third. */
 static void sums_by_weights_are_those_of_single_ones(void **state)
 {
     enum { N = 64, TERMS = 31 };
@@ -319,7 +324,7 @@ static void sums_by_weights_are_those_of_single_ones(void **state)
     uint64_t seed = 10, w[TERMS];
     (void)state;
     for (int bits = 20; bits <= 50; bits += 15)
-        for (size_t kind = 0; kind < 2 * KERNELS; kind++) {
+        for (size_t kind = 0; kind < 3 * KERNELS; kind++) {
             if (!kernels[kind % KERNELS]->runs_here())
                 continue;
             const uint64_t q = dpi_modulus_find(bits, 2 * N, 0);
@@ -329,7 +334,9 @@ static void sums_by_weights_are_those_of_single_ones(void **state)
                 fill(left[i], N, most, &seed);
                 for (size_t j = 0; j < N && kind < KERNELS; j++)
                     left[i][j] = most;
-                w[i] = kind < KERNELS ? q - 1 : w[i];
+                for (size_t j = 0; j < N && kind >= 2 * KERNELS; j++)
+                    left[i][j] = 1;
+                w[i] = kind < KERNELS ? q - 1 : kind < 2 * KERNELS ? w[i] : q / 2 - 1;
                 x[i] = left[i];
             }
             for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
