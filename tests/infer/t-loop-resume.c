@@ -160,8 +160,13 @@ static void killed_at_any_time_the_answer_is_the_same(void **state)
         }
         s.opts.resume = access(s.journal, F_OK) == 0;
         dp_status status = loop_scene_fit(&s, LOOP_COLUMNS, &pieces, &err);
-        if (status == DP_EDATA) { /* killed while the header was written: nothing was released */
-            assert_contains(err.text, "without a beginning");
+        if (status == DP_EDATA) {
+            /* Killed while the header and room for keys were written, of which a page may be there
+             * and the next not: nothing was released. */
+            struct stat how;
+            assert_int_equal(stat(s.journal, &how), 0);
+            assert_in_range(how.st_size, 0, 256 + 32 * LOOP_PLANNED - 1);
+            assert_contains(err.text, how.st_size < 256 ? "without a beginning" : "is missing");
             err = (dp_error){0};
             continue;
         }
