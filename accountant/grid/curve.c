@@ -31,7 +31,8 @@
 
 enum { AGAIN = 64 }; /* knots over which a factor is carried: 4u each */
 
-static const double LOST = 1e-40; /* tilted mass lost to underflow, mass.c */
+static const double FAINT = 1e-200; /* factors below are not carried: they may have underflowed */
+static const double LOST = 1e-40;   /* tilted mass lost to underflow, mass.c */
 
 /* delta and U, of the masses and of the noise in them, at the present epsilon. */
 typedef struct curve_sums {
@@ -92,7 +93,8 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
     double part = -expm1(-dx), rest = exp(-dx), up = exp(c->grid.tilt * dx), scale = 0;
     for (int64_t k = c->high; k >= c->grid.low; k--) {
         double l = (double)k * dx;
-        scale = (c->high - k) % AGAIN == 0 ? scale_at(c, k) : scale * up;
+        bool afresh = (c->high - k) % AGAIN == 0 || scale < FAINT;
+        scale = afresh ? scale_at(c, k) : scale * up;
         s.above += mass_at(c, k) * scale;
         s.noise_above += c->noise * scale;
         double t = distance(s, query, c->base + l, dx);

@@ -36,6 +36,7 @@
 static const double QUADRATURE = DPI_QUADRATURE;
 static const double SUMMATION = 1e-8; /* relative rounding of a plain sum of 2^25 terms */
 enum { AGAIN = 64 };
+static const double FAINT = 1e-200; /* factors below are not carried: they may have underflowed */
 
 static const double MEETS = 1e-9; /* part of a bin by which an atom may miss its knot */
 
@@ -177,15 +178,15 @@ static void add_bin(mass_filler *f, const dpi_piece *piece, int64_t k, double ta
     put_bin(f, &b, k);
 }
 
-/* Bins first ... last, by rising losses.  The tail's factor is carried from bin to bin, AGAIN times
- * at most, which costs it 4u each. */
+/* Bins first ... last, by rising losses.  The tail's factor rises with them and is carried from bin
+ * to bin, AGAIN times at most, which costs it 4u and a u of its exponent each. */
 static void add_bins(mass_filler *f, const dpi_piece *piece, int64_t first, int64_t last,
                      const dpi_range *r)
 {
     dpi_edge below = dpi_edge_at(piece, piece->sign * knot_offset(f, first));
     double tail = 0, up = f->tail_step_up / f->step_up;
     for (int64_t k = first; k <= last; k++) {
-        tail = (k - first) % AGAIN == 0 ? tail_at(f, k) : tail * up;
+        tail = (k - first) % AGAIN == 0 || tail < FAINT ? tail_at(f, k) : tail * up;
         dpi_edge above = dpi_edge_at(piece, piece->sign * knot_offset(f, k + 1));
         add_bin(f, piece, k, tail, piece->sign > 0 ? below : above, piece->sign > 0 ? above : below,
                 r);

@@ -2,8 +2,8 @@
 #include "accountant/grid/grid.h"
 
 #include <math.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/accountant/oracle.h"
 #include "tests/lib/check.h"
@@ -236,6 +236,26 @@ static void what_is_lost_is_counted(void **state)
     dpi_loss_law_free(&law);
 }
 
+/* At the top of a window the factor that takes the tilt off may be below all doubles, and within a
+ * few knots it counts. */
+static void steep_tilts_are_read(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 10, HIGH = 900, SEEN = HIGH - 50 };
+    static double mass[SIZE];
+    for (int k = 0; k < SIZE; k++)
+        mass[k] = 1e-3;
+    const dpi_knots grid = {.spacing = 0.1, .tilt = 200, .tail_tilt = 400, .size = SIZE};
+    const dpi_curve c = {.mass = mass,
+                         .grid = grid,
+                         .side = DPI_UPPER,
+                         .high = HIGH,
+                         .log_scale = grid.tilt * SEEN * grid.spacing};
+    const dpi_reading r = dpi_read(&c, (dpi_question){DPI_ASK_DELTA, (SEEN - 1) * grid.spacing});
+    assert_true(r.reached);
+    assert_close(r.delta, 1e-3 * -expm1(-grid.spacing), 1e-3, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +269,7 @@ int main(void)
         cmocka_unit_test(no_loss_exceeds_the_end_of_add),
         cmocka_unit_test(accepts_any_bound_below_enough),
         cmocka_unit_test(what_is_lost_is_counted),
+        cmocka_unit_test(steep_tilts_are_read),
         cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,31 @@ static void lower_masses_stay_below_on_coarse_grids(void **state)
     }
 }
 
+/* The tail's tilt counts every mass, however steep it is: what it takes from one knot to the next
+ * may be more than a double holds in AGAIN of them.  The
+ * sum is at least the largest of its terms, and at most SIZE of these. */
+static void steep_tails_are_counted(void **state)
+{
+    (void)state;
+    const double steps[][2] = {{0.2, 0.5}, {0.1, 0.99}, {0.7, 0.3}}, steep[] = {1, 12, 30, 100};
+    for (int i = 0; i < 12; i++) {
+        dpi_pair pair = dpi_pair_gaussian(steps[i / 4][0], steps[i / 4][1], DPI_ADD);
+        const double spacing = 0.02, tilt = steep[i % 4] / 10 / spacing;
+        dpi_knots grid = {
+            .spacing = spacing, .tilt = tilt, .tail_tilt = steep[i % 4] / spacing, .size = SIZE};
+        dpi_mass mass;
+        for (int k = 0; k < SIZE; k++)
+            data[k] = 0;
+        dpi_mass_upper(&pair, &grid, -60, data, &mass);
+        double least = -INFINITY;
+        for (int64_t k = mass.bottom; k <= mass.top; k++) {
+            double one = data[(size_t)k & (SIZE - 1)], l = (double)k * spacing;
+            least = fmax(least, log(one) + mass.log_sum + (grid.tail_tilt - tilt) * l);
+        }
+        assert_true(mass.log_tail_sum >= least && mass.log_tail_sum <= least + log(SIZE));
+    }
+}
+
 /* Two pieces whose small losses end at different places: what is cut off either must not sink. */
 static void ends_of_small_losses_are_moved_up(void **state)
 {
@@ -199,6 +224,7 @@ int main(void)
         cmocka_unit_test(is_exact_on_knots_and_above_between),
         cmocka_unit_test(lower_masses_stay_below),
         cmocka_unit_test(lower_masses_stay_below_on_coarse_grids),
+        cmocka_unit_test(steep_tails_are_counted),
         cmocka_unit_test(ends_of_small_losses_are_moved_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
