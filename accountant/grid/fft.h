@@ -13,8 +13,7 @@ dpi_convolution *dpi_convolution_new(size_t n, double *data, size_t factors);
 void dpi_convolution_free(dpi_convolution *product);
 
 /* Takes data[0 ... n-1], non-negative with sum 1 (within 1e-9), as a factor to the power `steps`;
- * leaves data undefined.  As many
- * times as factors were said. */
+ * leaves data undefined.  As many times as factors were said. */
 void dpi_convolution_multiply(dpi_convolution *product, double steps);
 
 /* Puts the product into data; returns a bound on the absolute error of every entry. */
