@@ -229,7 +229,7 @@ static void add_atom(mass_filler *f, size_t i)
 static double normalise(const dpi_knots *grid, double *data, int64_t first, int64_t last)
 {
     double sum = 0, carry = 0;
-    if (last - first >= (int64_t)grid->size)
+    if (last > first && last - first >= (int64_t)grid->size)
         last = first + (int64_t)grid->size - 1;
     for (int64_t k = first; k <= last; k++) {
         double y = data[slot(grid, k)] - carry;
