@@ -24,17 +24,17 @@
 
 enum { LANES = 4 };
 
-typedef struct factor {
+typedef struct known_factor {
     __m256d w, over; /* w, and w / q from below */
-} factor;
+} known_factor;
 
-typedef struct vectors {
+typedef struct modulus_lanes {
     __m256d q, inverse;
-} vectors;
+} modulus_lanes;
 
-INLINE vectors vectors_of(uint64_t q)
+INLINE modulus_lanes lanes_of(uint64_t q)
 {
-    return (vectors){_mm256_set1_pd((double)q), _mm256_set1_pd(1 / (double)q)};
+    return (modulus_lanes){_mm256_set1_pd((double)q), _mm256_set1_pd(1 / (double)q)};
 }
 
 /* Of integers below 2^52, whose bits become those of a number of [2^52, 2^53), and back. */
@@ -66,25 +66,25 @@ INLINE void keep(uint64_t *to, __m256d x)
 }
 
 /* beside 2^-52, by the bits of a number of [1, 2). */
-INLINE factor factor_of(__m256i w, __m256i beside)
+INLINE known_factor factor_of(__m256i w, __m256i beside)
 {
     const __m256d one = _mm256_set1_pd(1);
-    return (factor){to_double(w),
-                    _mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(beside), one), one)};
+    return (known_factor){to_double(w),
+                          _mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(beside), one), one)};
 }
 
-INLINE factor same(uint64_t w, uint64_t beside)
+INLINE known_factor same(uint64_t w, uint64_t beside)
 {
     return factor_of(_mm256_set1_epi64x((long long)w), _mm256_set1_epi64x((long long)beside));
 }
 
-INLINE factor four(const uint64_t *w, const uint64_t *beside)
+INLINE known_factor four(const uint64_t *w, const uint64_t *beside)
 {
     return factor_of(_mm256_loadu_si256((const void *)w), _mm256_loadu_si256((const void *)beside));
 }
 
 /* Two, each twice. */
-INLINE factor two(const uint64_t *w, const uint64_t *beside)
+INLINE known_factor two(const uint64_t *w, const uint64_t *beside)
 {
     const __m256i a = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)w));
     const __m256i b = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)beside));
@@ -97,38 +97,38 @@ INLINE __m256d nearest(__m256d x)
 }
 
 /* y w - c q. */
-INLINE __m256d reduced(__m256d y, __m256d w, __m256d c, const vectors *k)
+INLINE __m256d reduced(__m256d y, __m256d w, __m256d c, const modulus_lanes *k)
 {
     const __m256d h = _mm256_mul_pd(y, w), l = _mm256_fmsub_pd(y, w, h);
     return _mm256_add_pd(_mm256_fnmadd_pd(c, k->q, h), l);
 }
 
-INLINE __m256d by_factor(__m256d y, factor f, const vectors *k)
+INLINE __m256d by_factor(__m256d y, known_factor f, const modulus_lanes *k)
 {
     return reduced(y, f.w, nearest(_mm256_mul_pd(y, f.over)), k);
 }
 
 /* x of [-q/2, q/2], |x| < 2^52. */
-INLINE __m256d centred(__m256d x, const vectors *k)
+INLINE __m256d centred(__m256d x, const modulus_lanes *k)
 {
     return _mm256_fnmadd_pd(nearest(_mm256_mul_pd(x, k->inverse)), k->q, x);
 }
 
 /* The residue of |x| < q. */
-INLINE __m256d residue(__m256d x, const vectors *k)
+INLINE __m256d residue(__m256d x, const modulus_lanes *k)
 {
     const __m256d negative = _mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_LT_OQ);
     return _mm256_add_pd(x, _mm256_and_pd(negative, k->q));
 }
 
-INLINE void put(uint64_t *to, __m256d x, const vectors *k)
+INLINE void put(uint64_t *to, __m256d x, const modulus_lanes *k)
 {
     _mm256_storeu_si256((void *)to, to_integer(residue(centred(x, k), k)));
 }
 
 /* ---- forward ---- */
 
-INLINE void forward_butterfly(__m256d *x, __m256d *y, factor f, const vectors *k)
+INLINE void forward_butterfly(__m256d *x, __m256d *y, known_factor f, const modulus_lanes *k)
 {
     const __m256d u = centred(*x, k), v = by_factor(*y, f, k);
     *x = _mm256_add_pd(u, v);
@@ -141,14 +141,15 @@ INLINE __m256d taken(const uint64_t *x, bool first)
 }
 
 /* Stages of `blocks` and 2 blocks blocks, distances 2 step and step. */
-INLINE void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, bool first, const vectors *k)
+INLINE void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, bool first,
+                        const modulus_lanes *k)
 {
     const size_t step = t->n / (4 * blocks);
     for (size_t i = 0; i < blocks; i++) {
         const size_t g = 2 * (blocks + i);
-        const factor f = same(t->root[blocks + i], t->root_beside[blocks + i]);
-        const factor f0 = same(t->root[g], t->root_beside[g]);
-        const factor f1 = same(t->root[g + 1], t->root_beside[g + 1]);
+        const known_factor f = same(t->root[blocks + i], t->root_beside[blocks + i]);
+        const known_factor f0 = same(t->root[g], t->root_beside[g]);
+        const known_factor f1 = same(t->root[g + 1], t->root_beside[g + 1]);
         uint64_t *at = a + 4 * i * step;
         for (size_t j = 0; j < step; j += LANES, at += LANES) {
             __m256d x0 = taken(at, first), x1 = taken(at + step, first);
@@ -165,11 +166,12 @@ INLINE void forward_two(const dpi_ntt *t, uint64_t *a, size_t blocks, bool first
     }
 }
 
-INLINE void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, bool first, const vectors *k)
+INLINE void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, bool first,
+                        const modulus_lanes *k)
 {
     const size_t step = t->n / (2 * blocks);
     for (size_t i = 0; i < blocks; i++) {
-        const factor f = same(t->root[blocks + i], t->root_beside[blocks + i]);
+        const known_factor f = same(t->root[blocks + i], t->root_beside[blocks + i]);
         uint64_t *at = a + 2 * i * step;
         for (size_t j = 0; j < step; j += LANES, at += LANES) {
             __m256d x = taken(at, first), y = taken(at + step, first);
@@ -181,7 +183,7 @@ INLINE void forward_one(const dpi_ntt *t, uint64_t *a, size_t blocks, bool first
 }
 
 /* Distances 2 and 1, to residues. */
-INLINE void forward_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
+INLINE void forward_last(const dpi_ntt *t, uint64_t *a, const modulus_lanes *k)
 {
     const size_t n = t->n;
     for (size_t i = 0; i < n / 8; i++, a += 2 * LANES) {
@@ -201,7 +203,7 @@ INLINE void forward_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
 /* Of the stages of distances 4 and more an odd one comes first. */
 AVX2 static void forward(const dpi_ntt *t, uint64_t *a)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     size_t blocks = 1, left = 0;
     for (size_t distance = t->n / 2; distance >= LANES; distance /= 2)
         left++;
@@ -219,7 +221,7 @@ AVX2 static void forward(const dpi_ntt *t, uint64_t *a)
 
 /* ---- inverse ---- */
 
-INLINE void inverse_butterfly(__m256d *x, __m256d *y, factor f, const vectors *k)
+INLINE void inverse_butterfly(__m256d *x, __m256d *y, known_factor f, const modulus_lanes *k)
 {
     const __m256d u = *x, v = *y;
     *x = centred(_mm256_add_pd(u, v), k);
@@ -227,7 +229,7 @@ INLINE void inverse_butterfly(__m256d *x, __m256d *y, factor f, const vectors *k
 }
 
 /* Distances 1 and 2, from residues. */
-INLINE void inverse_first(const dpi_ntt *t, uint64_t *a, const vectors *k)
+INLINE void inverse_first(const dpi_ntt *t, uint64_t *a, const modulus_lanes *k)
 {
     const size_t n = t->n;
     for (size_t i = 0; i < n / 8; i++, a += 2 * LANES) {
@@ -245,14 +247,14 @@ INLINE void inverse_first(const dpi_ntt *t, uint64_t *a, const vectors *k)
 }
 
 /* Stages of 2 blocks and `blocks` blocks. */
-INLINE void inverse_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+INLINE void inverse_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const modulus_lanes *k)
 {
     const size_t step = t->n / (4 * blocks);
     for (size_t i = 0; i < blocks; i++) {
         const size_t g = 2 * (blocks + i);
-        const factor f = same(t->back[blocks + i], t->back_beside[blocks + i]);
-        const factor f0 = same(t->back[g], t->back_beside[g]);
-        const factor f1 = same(t->back[g + 1], t->back_beside[g + 1]);
+        const known_factor f = same(t->back[blocks + i], t->back_beside[blocks + i]);
+        const known_factor f0 = same(t->back[g], t->back_beside[g]);
+        const known_factor f1 = same(t->back[g + 1], t->back_beside[g + 1]);
         uint64_t *at = a + 4 * i * step;
         for (size_t j = 0; j < step; j += LANES, at += LANES) {
             __m256d x0 = doubles(at), x1 = doubles(at + step);
@@ -269,11 +271,11 @@ INLINE void inverse_two(const dpi_ntt *t, uint64_t *a, size_t blocks, const vect
     }
 }
 
-INLINE void inverse_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const vectors *k)
+INLINE void inverse_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const modulus_lanes *k)
 {
     const size_t step = t->n / (2 * blocks);
     for (size_t i = 0; i < blocks; i++) {
-        const factor f = same(t->back[blocks + i], t->back_beside[blocks + i]);
+        const known_factor f = same(t->back[blocks + i], t->back_beside[blocks + i]);
         uint64_t *at = a + 2 * i * step;
         for (size_t j = 0; j < step; j += LANES, at += LANES) {
             __m256d x = doubles(at), y = doubles(at + step);
@@ -285,10 +287,10 @@ INLINE void inverse_one(const dpi_ntt *t, uint64_t *a, size_t blocks, const vect
 }
 
 /* The stage of one block, with 1/n in its factors. */
-INLINE void inverse_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
+INLINE void inverse_last(const dpi_ntt *t, uint64_t *a, const modulus_lanes *k)
 {
-    const factor sum = same(t->last[0], t->last_beside[0]);
-    const factor difference = same(t->last[1], t->last_beside[1]);
+    const known_factor sum = same(t->last[0], t->last_beside[0]);
+    const known_factor difference = same(t->last[1], t->last_beside[1]);
     uint64_t *b = a + t->n / 2;
     for (size_t j = 0; j < t->n / 2; j += LANES) {
         const __m256d u = doubles(a + j), v = doubles(b + j);
@@ -299,7 +301,7 @@ INLINE void inverse_last(const dpi_ntt *t, uint64_t *a, const vectors *k)
 
 AVX2 static void inverse(const dpi_ntt *t, uint64_t *a)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     inverse_first(t, a, &k);
     size_t blocks = t->n / 8; /* of the next stage; the one of a single block is the last */
     for (; blocks > 2; blocks /= 4)
@@ -312,7 +314,7 @@ AVX2 static void inverse(const dpi_ntt *t, uint64_t *a)
 /* ---- rows ---- */
 
 /* x y - c q of residues, within 4/5 q: c by a quotient of h that is off by less than .3. */
-INLINE __m256d product(__m256d x, __m256d y, const vectors *k)
+INLINE __m256d product(__m256d x, __m256d y, const modulus_lanes *k)
 {
     const __m256d h = _mm256_mul_pd(x, y), l = _mm256_fmsub_pd(x, y, h);
     const __m256d c = nearest(_mm256_mul_pd(h, k->inverse));
@@ -321,14 +323,14 @@ INLINE __m256d product(__m256d x, __m256d y, const vectors *k)
 
 AVX2 static void multiply(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     for (size_t j = 0; j < t->n; j += LANES)
         put(c + j, product(residues(a + j), residues(b + j), &k), &k);
 }
 
 AVX2 static void multiply_add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     for (size_t j = 0; j < t->n; j += LANES) {
         const __m256d more = product(residues(a + j), residues(b + j), &k);
         put(c + j, _mm256_add_pd(residues(c + j), more), &k);
@@ -339,7 +341,7 @@ enum { MOST_PRODUCTS = 4 }; /* beside a number of [-q/2, q/2]: below 4q in all *
 
 AVX2 static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c, uint64_t *d)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     for (size_t j = 0; j < t->n; j += LANES) {
         __m256d to_c = _mm256_setzero_pd(), to_d = to_c;
         for (size_t i = 0; i < terms->n; i++) {
@@ -360,12 +362,13 @@ AVX2 static void inner(const dpi_ntt *t, const dpi_ntt_terms *terms, uint64_t *c
 AVX2 static void weigh(const dpi_ntt *t, size_t terms, const uint64_t *const *a, const uint64_t *w,
                        uint64_t *c)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     for (size_t j = 0; j < t->n; j += LANES) {
         __m256d to = _mm256_setzero_pd();
         for (size_t i = 0; i < terms; i++) {
             const double weight = (double)w[i];
-            const factor f = {_mm256_set1_pd(weight), _mm256_set1_pd(weight / (double)t->m.q)};
+            const known_factor f = {_mm256_set1_pd(weight),
+                                    _mm256_set1_pd(weight / (double)t->m.q)};
             to = _mm256_add_pd(to, by_factor(residues(a[i] + j), f, &k));
             if (i % MOST_PRODUCTS == MOST_PRODUCTS - 1)
                 to = centred(to, &k);
@@ -376,15 +379,15 @@ AVX2 static void weigh(const dpi_ntt *t, size_t terms, const uint64_t *const *a,
 
 AVX2 static void scale(const dpi_ntt *t, uint64_t w, uint64_t beside, uint64_t *a)
 {
-    const vectors k = vectors_of(t->m.q);
-    const factor f = same(w, beside);
+    const modulus_lanes k = lanes_of(t->m.q);
+    const known_factor f = same(w, beside);
     for (size_t j = 0; j < t->n; j += LANES)
         put(a + j, by_factor(residues(a + j), f, &k), &k);
 }
 
 AVX2 static void add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     for (size_t j = 0; j < t->n; j += LANES) {
         const __m256d less = _mm256_sub_pd(residues(a + j), k.q);
         const __m256d sum = residue(_mm256_add_pd(less, residues(b + j)), &k);
@@ -394,7 +397,7 @@ AVX2 static void add(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uin
 
 AVX2 static void subtract(const dpi_ntt *t, const uint64_t *a, const uint64_t *b, uint64_t *c)
 {
-    const vectors k = vectors_of(t->m.q);
+    const modulus_lanes k = lanes_of(t->m.q);
     for (size_t j = 0; j < t->n; j += LANES) {
         const __m256d x = _mm256_sub_pd(residues(a + j), residues(b + j));
         _mm256_storeu_si256((void *)(c + j), to_integer(residue(x, &k)));
