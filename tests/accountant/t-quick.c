@@ -75,6 +75,7 @@ static void what_it_does_not_cover_is_left(void **state)
     assert_ok(dpi_make_laplace(1.07, 0.021, DPI_REMOVE, &laplace, &err), err.text);
     for (size_t i = 0; i < laplace.n_pieces; i++)
         assert_true(dpi_edge_at(&laplace.piece[i], 0.1).odds == 0);
+    dpi_pair_free(&laplace);
 }
 
 int main(void)
