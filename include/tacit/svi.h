@@ -58,11 +58,12 @@ typedef enum dp_schedule {
 
 typedef enum dp_precision {
     DP_DOUBLE = 0,
-    DP_SINGLE /* values of records as floats: for networks, faster.  Norms, clipping and all that
-               * comes after the sums stay in double; long sums go through short chains of floats,
-               * for which 2^-10 of the clip norm is left to rounding (dp_privacy.eta), and what is
-               * guaranteed is the same.  Gradients beyond 1e38 add zero, and groups are at most
-               * 2^24. */
+    DP_SINGLE /* values of records, and what the optimiser remembers, as floats: for networks,
+               * faster.  Norms, clipping, releases and parameters stay in double; long sums go
+               * through short chains of floats, for which 2^-10 of the clip norm is left to
+               * rounding (dp_privacy.eta), and what is guaranteed is the same.  Gradients beyond
+               * 1e38 add zero, releases beyond 1e19, whose squares Adam and AdaGrad remember, end
+               * a run with DP_EDOMAIN, and groups are at most 2^24. */
 } dp_precision;
 
 /* What to do.  Zero means the default, except for epsilon, delta, sigma, clip and rate, which are

@@ -143,8 +143,12 @@ static void walk_vectors(walker *w, dpi_checkpoint *c)
 {
     for (size_t k = 0; k < c->n_vectors; k++) {
         walk_name(w, c->vector[k].name);
-        for (uint64_t i = 0; i < c->n_theta; i++)
-            walk_real(w, &c->vector[k].at[i]);
+        for (uint64_t i = 0; i < c->n_theta; i++) {
+            double x = w->in != NULL ? 0 : dpi_state_get(&c->vector[k], i);
+            walk_real(w, &x);
+            if (w->in != NULL)
+                dpi_state_set(&c->vector[k], i, x);
+        }
     }
 }
 

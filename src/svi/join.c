@@ -183,8 +183,11 @@ static void describe(const dp_svi *s, const dp_svi_opts *o, unsigned char hash[D
     dpi_state vector[DPI_OPTIMIZER_VECTORS];
     size_t n_vectors = dpi_optimizer_vectors(&s->optimizer, vector);
     for (size_t k = 0; k < n_vectors; k++)
-        (void)crypto_generichash_update(&h, (const unsigned char *)vector[k].at,
-                                        s->optimizer.n * sizeof(double));
+        (void)crypto_generichash_update(&h,
+                                        vector[k].at_single != NULL
+                                            ? (const unsigned char *)vector[k].at_single
+                                            : (const unsigned char *)vector[k].at,
+                                        s->optimizer.n * dpi_state_bytes(&vector[k]));
     (void)crypto_generichash_final(&h, hash, DPI_JOIN_HASH);
 }
 

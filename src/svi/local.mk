@@ -8,7 +8,7 @@ libtacit_core_la_SOURCES += \
   %D%/join.c %D%/join.h \
   %D%/keep.h \
   %D%/local.c %D%/local.h \
-  %D%/optimizer.c %D%/optimizer.h \
+  %D%/moves.h %D%/optimizer.c %D%/optimizer.h \
   %D%/options.c %D%/options.h \
   %D%/release.c %D%/release.h \
   %D%/report.c \

@@ -21,8 +21,6 @@
 
 /* ---- kinds ---- */
 
-static const double least_root = 1e-8;
-
 /* Of the mean or the square; beside 1, beta^t below 2^-60 is nothing. */
 static double correction(const dpi_optimizer *o, int which, double beta)
 {
@@ -36,32 +34,19 @@ static void adam_begin(dpi_optimizer *o)
     o->correct = correction(o, 1, o->beta2);
 }
 
-/* o->size holds the correction of the mean. */
-DPI_LOOPS static void adam(const dpi_optimizer *o, const dpi_slice *p)
-{
-    const double b1 = o->momentum, b2 = o->beta2, rest1 = 1 - b1, rest2 = 1 - b2;
-    const double size = o->size, correct = o->correct;
-    const double *gradient = p->gradient;
-    double *restrict first = p->state[0], *restrict second = p->state[1],
-                     *restrict theta = p->theta;
-    for (size_t i = 0; i < p->n; i++) {
-        double g = gradient[i];
-        double mean = b1 * first[i] + rest1 * g, square = b2 * second[i] + rest2 * g * g;
-        double root = sqrt(square * correct);
-        first[i] = mean;
-        second[i] = square;
-        /* Above 1e154 the square overflows and Adam would stand still for ever, without a word. */
-        theta[i] += root <= DBL_MAX ? size * mean / (root + least_root) : (double)NAN;
-    }
-}
-
-static void momentum(const dpi_optimizer *o, const dpi_slice *p)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        p->state[0][i] = o->momentum * p->state[0][i] + p->gradient[i];
-        p->theta[i] += o->size * p->state[0][i];
-    }
-}
+/* Of doubles, and where records are floats of these: a number of Adam's costs three quarters then. */
+#define MOVE_NUMBER double
+#define MOVE_STATE state
+#define MOVE_MOST DBL_MAX
+#define MOVE_ROOT sqrt
+#define MOVE_NAME(x) x
+#include "svi/moves.h"
+#define MOVE_NUMBER float
+#define MOVE_STATE state_single
+#define MOVE_MOST FLT_MAX
+#define MOVE_ROOT sqrtf
+#define MOVE_NAME(x) x##_single
+#include "svi/moves.h"
 
 static void sgd(const dpi_optimizer *o, const dpi_slice *p)
 {
@@ -69,29 +54,18 @@ static void sgd(const dpi_optimizer *o, const dpi_slice *p)
         p->theta[i] += o->size * p->gradient[i];
 }
 
-DPI_LOOPS static void adagrad(const dpi_optimizer *o, const dpi_slice *p)
-{
-    const double size = o->size;
-    const double *gradient = p->gradient;
-    double *restrict sum = p->state[0], *restrict theta = p->theta;
-    for (size_t i = 0; i < p->n; i++) {
-        double g = gradient[i], square = sum[i] + g * g, root = sqrt(square);
-        sum[i] = square;
-        theta[i] += root <= DBL_MAX ? size * g / (root + least_root) : (double)NAN; /* as above */
-    }
-}
-
 /* clang-format off */
 static const dpi_rule rules[] = {
     {.optimizer = DP_ADAM, .sizes_itself = true,
      .state = {"mean of gradients", "mean of squares"}, .squares = {false, true},
-     .begin = adam_begin, .move = adam},
+     .begin = adam_begin, .move = adam, .move_single = adam_single},
     {.optimizer = DP_MOMENTUM,
-     .state = {"momentum"}, .move = momentum},
+     .state = {"momentum"}, .move = momentum, .move_single = momentum_single},
     {.optimizer = DP_SGD,
-     .move = sgd},
+     .move = sgd, .move_single = sgd},
     {.optimizer = DP_ADAGRAD,
-     .state = {"sum of squares"}, .squares = {true}, .move = adagrad},
+     .state = {"sum of squares"}, .squares = {true},
+     .move = adagrad, .move_single = adagrad_single},
 };
 /* clang-format on */
 
@@ -126,14 +100,39 @@ size_t dpi_optimizer_names(dp_optimizer optimizer, const char *name[DPI_OPTIMIZE
     return 2 + n;
 }
 
+/* What the kind remembers, number k. */
+static dpi_state remembered(const dpi_optimizer *o, size_t k)
+{
+    return (dpi_state){o->kind->state[k], o->state[k], o->state_single[k]};
+}
+
 size_t dpi_optimizer_vectors(const dpi_optimizer *o, dpi_state list[DPI_OPTIMIZER_VECTORS])
 {
     const char *name[DPI_OPTIMIZER_VECTORS];
-    double *const at[DPI_OPTIMIZER_VECTORS] = {o->theta, o->mean, o->state[0], o->state[1]};
     size_t n = dpi_optimizer_names(o->kind->optimizer, name);
-    for (size_t k = 0; k < n; k++)
-        list[k] = (dpi_state){name[k], at[k]};
+    list[0] = (dpi_state){.name = name[0], .at = o->theta};
+    list[1] = (dpi_state){.name = name[1], .at = o->mean};
+    for (size_t k = 0; k + 2 < n; k++)
+        list[k + 2] = remembered(o, k);
     return n;
+}
+
+double dpi_state_get(const dpi_state *s, size_t i)
+{
+    return s->at_single != NULL ? (double)s->at_single[i] : s->at[i];
+}
+
+void dpi_state_set(const dpi_state *s, size_t i, double x)
+{
+    if (s->at_single != NULL)
+        s->at_single[i] = (float)x;
+    else
+        s->at[i] = x;
+}
+
+size_t dpi_state_bytes(const dpi_state *s)
+{
+    return s->at_single != NULL ? sizeof *s->at_single : sizeof *s->at;
 }
 
 /* ---- steps ---- */
@@ -143,6 +142,7 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
 {
     *o = (dpi_optimizer){.n = n,
                          .steps = opts->steps,
+                         .single = opts->precision == DP_SINGLE,
                          .kind = dpi_rule_of(opts->optimizer),
                          .schedule = opts->schedule,
                          .step_size = opts->step_size,
@@ -153,11 +153,15 @@ dp_status dpi_optimizer_init(dpi_optimizer *o, dpi_arena *arena, size_t n, const
     const double betas[2] = {o->momentum, o->beta2};
     for (int i = 0; i < 2; i++)
         o->settled[i] = (uint64_t)ceil(-60 / log2(betas[i]));
-    double **blocks[] = {&o->theta, &o->mean, &o->state[0], &o->state[1]};
-    for (size_t i = 0; i < 2 + n_states(o->kind); i++)
-        if ((*blocks[i] = dpi_arena_alloc(arena, n, sizeof(double))) == NULL)
-            return dpi_fail_nomem(err);
-    return DP_OK;
+    o->theta = dpi_arena_alloc(arena, n, sizeof *o->theta);
+    o->mean = dpi_arena_alloc(arena, n, sizeof *o->mean);
+    bool all = o->theta != NULL && o->mean != NULL;
+    for (size_t k = 0; all && k < n_states(o->kind); k++)
+        if (o->single)
+            all = (o->state_single[k] = dpi_arena_alloc(arena, n, sizeof(float))) != NULL;
+        else
+            all = (o->state[k] = dpi_arena_alloc(arena, n, sizeof(double))) != NULL;
+    return all ? DP_OK : dpi_fail_nomem(err);
 }
 
 static double scheduled(const dpi_optimizer *o)
@@ -200,9 +204,12 @@ void dpi_optimizer_begin(dpi_optimizer *o)
 bool dpi_optimizer_move(const dpi_optimizer *o, size_t first, size_t n, const double *gradient)
 {
     dpi_slice p = {.n = n, .gradient = gradient, .theta = o->theta + first};
-    for (size_t k = 0; k < DPI_OPTIMIZER_STATES && o->state[k] != NULL; k++)
-        p.state[k] = o->state[k] + first;
-    o->kind->move(o, &p);
+    for (size_t k = 0; k < n_states(o->kind); k++)
+        if (o->single)
+            p.state_single[k] = o->state_single[k] + first;
+        else
+            p.state[k] = o->state[k] + first;
+    (o->single ? o->kind->move_single : o->kind->move)(o, &p);
     if (o->weight > 0)
         average(o, n, p.theta, o->mean + first);
     return all_finite(n, p.theta);
@@ -215,8 +222,10 @@ void dpi_optimizer_end(dpi_optimizer *o)
 
 void dpi_optimizer_forget(dpi_optimizer *o)
 {
-    for (size_t k = 0; k < n_states(o->kind); k++)
-        memset(o->state[k], 0, o->n * sizeof *o->state[k]);
+    for (size_t k = 0; k < n_states(o->kind); k++) {
+        const dpi_state s = remembered(o, k);
+        memset(o->single ? (void *)s.at_single : s.at, 0, o->n * dpi_state_bytes(&s));
+    }
     o->emptied = o->done;
 }
 
@@ -228,20 +237,25 @@ size_t dpi_optimizer_numbers(const dpi_optimizer *o)
 void dpi_optimizer_tell(const dpi_optimizer *o, double *numbers)
 {
     memcpy(numbers, o->theta, o->n * sizeof *numbers);
-    for (size_t k = 0; k < n_states(o->kind); k++)
-        for (size_t i = 0; i < o->n; i++)
-            numbers[(k + 1) * o->n + i] =
-                o->kind->squares[k] ? sqrt(o->state[k][i]) : o->state[k][i];
+    for (size_t k = 0; k < n_states(o->kind); k++) {
+        const dpi_state s = remembered(o, k);
+        for (size_t i = 0; i < o->n; i++) {
+            const double x = dpi_state_get(&s, i);
+            numbers[(k + 1) * o->n + i] = o->kind->squares[k] ? sqrt(x) : x;
+        }
+    }
 }
 
 void dpi_optimizer_join(dpi_optimizer *o, uint64_t steps, const double *numbers)
 {
     memcpy(o->theta, numbers, o->n * sizeof *numbers);
-    for (size_t k = 0; k < n_states(o->kind); k++)
+    for (size_t k = 0; k < n_states(o->kind); k++) {
+        const dpi_state s = remembered(o, k);
         for (size_t i = 0; i < o->n; i++) {
             const double x = numbers[(k + 1) * o->n + i];
-            o->state[k][i] = o->kind->squares[k] ? x * x : x;
+            dpi_state_set(&s, i, o->kind->squares[k] ? x * x : x);
         }
+    }
     dpi_optimizer_average(o, steps, o->theta);
 }
 

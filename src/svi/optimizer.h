@@ -12,11 +12,17 @@ enum { DPI_OPTIMIZER_STATES = 2 };
 /* And all that a run has of it: these, the parameters themselves, and their average. */
 enum { DPI_OPTIMIZER_VECTORS = DPI_OPTIMIZER_STATES + 2 };
 
-/* One of them, by its name. */
+/* One of them, by its name: doubles or floats, of which numbers are read and set one by one; a
+ * number that was read is set to the bit. */
 typedef struct dpi_state {
     const char *name; /* at most 31 bytes */
-    double *at;       /* [n parameters] */
+    double *at;       /* [n parameters], or NULL where there is */
+    float *at_single; /* [n parameters] */
 } dpi_state;
+
+double dpi_state_get(const dpi_state *s, size_t i);
+void dpi_state_set(const dpi_state *s, size_t i, double x);
+size_t dpi_state_bytes(const dpi_state *s); /* of a number */
 
 typedef struct dpi_rule dpi_rule;
 
@@ -24,6 +30,7 @@ typedef struct dpi_optimizer {
     size_t n;
     uint64_t steps, done;
     uint64_t emptied; /* steps done when what is remembered was empty */
+    bool single;      /* what is remembered are floats, as records are (exec/single.c) */
     bool apart;       /* iterates are of one owner alone, and enter no average (svi/local.c) */
     const dpi_rule *kind;
     dp_schedule schedule;
@@ -31,10 +38,11 @@ typedef struct dpi_optimizer {
     uint64_t average_from; /* steps after this one enter the average */
     uint64_t settled[2];   /* steps from which Adam's corrections are 1 */
     double *theta, *mean;  /* [n] each */
-    double
-        *state[DPI_OPTIMIZER_STATES]; /* [n] each, by the names of the kind; NULL: it has fewer */
-    double size, correct;             /* of the step that has begun: its length, Adam's square */
-    double weight;                    /* of its iterate in the average; 0: none */
+    /* [n] each, by the names of the kind; NULL: it has fewer, or of the other type. */
+    double *state[DPI_OPTIMIZER_STATES];
+    float *state_single[DPI_OPTIMIZER_STATES];
+    double size, correct; /* of the step that has begun: its length, Adam's square */
+    double weight;        /* of its iterate in the average; 0: none */
 } dpi_optimizer;
 
 /* A part of the parameters and what belongs to them. */
@@ -42,6 +50,7 @@ typedef struct dpi_slice {
     size_t n;
     const double *gradient;
     double *theta, *state[DPI_OPTIMIZER_STATES];
+    float *state_single[DPI_OPTIMIZER_STATES];
 } dpi_slice;
 
 /* How parameters move: one row a kind, and nothing else asks which it is. */
@@ -53,6 +62,7 @@ struct dpi_rule {
     /* Adjusts o->size, the scheduled length of the step that begins; NULL where it stays. */
     void (*begin)(dpi_optimizer *o);
     void (*move)(const dpi_optimizer *o, const dpi_slice *p);
+    void (*move_single)(const dpi_optimizer *o, const dpi_slice *p); /* by floats */
 };
 
 /* The row of an optimiser; NULL for none. */

@@ -100,10 +100,10 @@ DPI_LOOPS static void add_last_compensated(size_t n, const double *last, const d
         sum[j] += last[j] - lost[j];
 }
 
-DPI_LOOPS static void divide(size_t n, const double *sum, double rate, double *out)
+DPI_LOOPS static void scale(size_t n, const double *sum, double factor, double *out)
 {
     for (size_t j = 0; j < n; j++)
-        out[j] = sum[j] / rate;
+        out[j] = sum[j] * factor;
 }
 
 /* Makes whole numbers of steps of sums, with 1 / step; what is beyond 2^62 and NaN go to the ends.
@@ -173,7 +173,7 @@ static void release_piece(const dpi_release *r, dpi_grid *grid, size_t first, si
     double steps[DPI_GRID_PIECE];
     complete(r, first, n);
     if (!r->noisy)
-        divide(n, r->sum + first, r->rate, r->out + first);
+        scale(n, r->sum + first, 1 / r->rate, r->out + first);
     for (size_t at = first, left = n, some; r->noisy && left > 0; at += some, left -= some) {
         some = left < DPI_GRID_PIECE ? left : DPI_GRID_PIECE;
         put_on_grid(some, r->sum + at, r->whole_sum ? 1 : dpi_release_steps(r->sd), steps);

@@ -20,7 +20,7 @@ static bool all_finite(size_t n_vectors, const dpi_state *vector, size_t n)
 {
     for (size_t k = 0; k < n_vectors; k++)
         for (size_t i = 0; i < n; i++)
-            if (!isfinite(vector[k].at[i]))
+            if (!isfinite(dpi_state_get(&vector[k], i)))
                 return false;
     return true;
 }
@@ -117,7 +117,8 @@ dp_status dpi_svi_restore(dp_svi *s, const dpi_checkpoint *c, dp_error *err)
     dpi_state own[DPI_OPTIMIZER_VECTORS];
     size_t n_vectors = dpi_optimizer_vectors(o, own); /* as many, of the same optimiser */
     for (size_t k = 0; k < n_vectors; k++)
-        memcpy(own[k].at, c->vector[k].at, o->n * sizeof *own[k].at);
+        for (size_t i = 0; i < o->n; i++)
+            dpi_state_set(&own[k], i, dpi_state_get(&c->vector[k], i));
     o->done = c->done;
     dpi_extras_restore(&s->extras, &s->opts, c->loss_step, c->loss, c->below);
     s->opts.epsilon = c->opts.epsilon;

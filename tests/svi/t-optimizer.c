@@ -111,18 +111,21 @@ static void start(dpi_optimizer *o, dpi_arena *arena, const dp_svi_opts *opts)
 static void each_step_is_that_of_the_formula(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < N_PATHS; p++) {
+    for (size_t c = 0; c < 2 * N_PATHS; c++) {
+        const size_t p = c / 2;
+        const bool single = c % 2 == 1; /* what is remembered is then 2^-24 of itself off a step */
         dpi_optimizer o;
         dpi_arena arena = {0};
         dp_svi_opts opts = resolved;
         opts.optimizer = paths[p].kind;
         opts.schedule = paths[p].schedule;
+        opts.precision = single ? DP_SINGLE : DP_DOUBLE;
         start(&o, &arena, &opts);
         for (int t = 0; t < STEPS; t++) {
             take_step(&o, gradients[t]);
             assert_int_equal(o.done, t + 1);
             for (int i = 0; i < N; i++) { /* without averaging the result is the last iterate */
-                assert_close(o.theta[i], paths[p].at[t][i], 4e-15, 0);
+                assert_close(o.theta[i], paths[p].at[t][i], single ? 4e-7 : 4e-15, 0);
                 assert_true(dpi_optimizer_result(&o)[i] == o.theta[i]);
             }
         }
@@ -147,6 +150,27 @@ static void adam_corrects_both_moments(void **state)
         assert_close(o.theta[1], start_at[1] - 0.01 * t, 1e-12, 0);
     }
     dpi_arena_free(&arena);
+}
+
+/* Where they cannot be remembered a step says so, for Adam would stand still else. */
+static void squares_that_overflow_are_told(void **state)
+{
+    (void)state;
+    const dp_optimizer kinds[] = {DP_ADAM, DP_ADAGRAD};
+    for (int c = 0; c < 8; c++) {
+        const bool single = c % 2 == 1, overflows = c / 4 == 1;
+        const double g[N] = {1, overflows ? single ? 1e22 : 1e160 : single ? 1e16 : 1e150};
+        dp_svi_opts opts = resolved;
+        opts.optimizer = kinds[c / 2 % 2];
+        opts.precision = single ? DP_SINGLE : DP_DOUBLE;
+        dpi_optimizer o;
+        dpi_arena arena = {0};
+        start(&o, &arena, &opts);
+        dpi_optimizer_begin(&o);
+        assert_true(dpi_optimizer_move(&o, 0, N, g) != overflows);
+        assert_true(isnan(o.theta[1]) == overflows && o.theta[0] > start_at[0]);
+        dpi_arena_free(&arena);
+    }
 }
 
 static void sgd_has_no_memory(void **state)
@@ -351,6 +375,7 @@ int main(void)
         cmocka_unit_test(what_a_kind_remembers_has_names),
         cmocka_unit_test(each_step_is_that_of_the_formula),
         cmocka_unit_test(adam_corrects_both_moments),
+        cmocka_unit_test(squares_that_overflow_are_told),
         cmocka_unit_test(sgd_has_no_memory),
         cmocka_unit_test(the_last_share_of_the_iterates_is_averaged),
         cmocka_unit_test(the_share_is_a_whole_number_of_steps),
