@@ -1,5 +1,4 @@
 /* Kernels of pooling; the formulas are in op-pool.c. */
-#include <math.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -45,69 +44,108 @@ static void look(const dpi_window *w, int axis, size_t stop, size_t range[2])
     range[1] = to - padding < w->image[axis] ? to - padding : w->image[axis];
 }
 
-static view view_of(const dpi_window *w, size_t stop)
-{
-    size_t columns = dpi_window_stops(w, 1);
-    view v;
-    look(w, 0, stop / columns, v.row);
-    look(w, 1, stop % columns, v.column);
-    return v;
-}
-
 /* What one record's call works on. */
 typedef struct images {
     const dpi_window *window;
-    size_t channels, stops;
+    size_t channels, stops[2];
     const void *a, *b;
     void *y;
 } images;
 
-/* Sums of an image's pixels, or the other way. */
-DPI_INLINE void sums(const images *m, const numbers *t, bool back)
+/* Sums of an image's pixels, or the other way, at stop i. */
+DPI_INLINE void sums(const images *m, const numbers *t, const view *v, size_t i, bool back)
 {
     size_t width = m->window->image[1];
-    for (size_t i = 0; i < m->stops; i++) {
-        view v = view_of(m->window, i);
-        for (size_t row = v.row[0]; row < v.row[1]; row++)
-            for (size_t column = v.column[0]; column < v.column[1]; column++)
-                for (size_t c = 0; c < m->channels; c++) {
-                    size_t pixel = (row * width + column) * m->channels + c,
-                           stop = i * m->channels + c;
-                    t->add(m->y, back ? pixel : stop, t->get(m->a, back ? stop : pixel));
-                }
-    }
-}
-
-/* Index of the largest number of channel c in view. */
-DPI_INLINE size_t largest(const images *m, const numbers *t, const view *v, size_t c)
-{
-    size_t width = m->window->image[1];
-    size_t at = (v->row[0] * width + v->column[0]) * m->channels + c;
-    double top = t->get(m->a, at);
     for (size_t row = v->row[0]; row < v->row[1]; row++)
-        for (size_t column = v->column[0]; column < v->column[1]; column++) {
-            size_t pixel = (row * width + column) * m->channels + c;
-            double value = t->get(m->a, pixel);
-            if (value > top || (isnan(value) && !isnan(top))) {
-                top = value;
-                at = pixel;
+        for (size_t column = v->column[0]; column < v->column[1]; column++)
+            for (size_t c = 0; c < m->channels; c++) {
+                size_t pixel = (row * width + column) * m->channels + c, stop = i * m->channels + c;
+                t->add(m->y, back ? pixel : stop, t->get(m->a, back ? stop : pixel));
             }
-        }
-    return at;
 }
 
-DPI_INLINE void maxima(const images *m, const numbers *t, bool back)
+/* Channels that are compared side by side, without branches. */
+enum { BESIDE = 16 };
+
+/* Of `count` channels the largest numbers in view so far, and where they are: the pixel, or what b
+ * has there. */
+typedef struct largest {
+    double top[BESIDE], chosen[BESIDE];
+    size_t pixel[BESIDE];
+} largest;
+
+DPI_INLINE void compare(const images *m, const numbers *t, size_t pixel, size_t first, size_t count,
+                        bool back, largest *l)
 {
-    for (size_t i = 0; i < m->stops; i++) {
-        view v = view_of(m->window, i);
-        for (size_t c = 0; c < m->channels; c++) {
-            size_t pixel = largest(m, t, &v, c), stop = i * m->channels + c;
-            t->add(m->y, back ? pixel : stop, t->get(m->b, back ? stop : pixel));
-        }
+    size_t at = pixel * m->channels + first;
+    for (size_t c = 0; c < count; c++) {
+        double value = t->get(m->a, at + c), top = l->top[c];
+        bool larger = (value > top) | ((value != value) & (top == top));
+        l->top[c] = larger ? value : top;
+        if (back)
+            l->pixel[c] = larger ? pixel : l->pixel[c];
+        else
+            l->chosen[c] = larger ? t->get(m->b, at + c) : l->chosen[c];
     }
+}
+
+/* Back, every pixel in view gets b or 0; y is never -0, which is why 0 changes nothing. */
+DPI_INLINE void give_back(const images *m, const numbers *t, size_t pixel, size_t first,
+                          size_t count, const largest *l)
+{
+    size_t at = pixel * m->channels + first;
+    for (size_t c = 0; c < count; c++)
+        t->add(m->y, at + c, l->pixel[c] == pixel ? l->chosen[c] : 0);
+}
+
+/* Channels first ... first + count - 1 at stop i. */
+DPI_INLINE void maxima_of(const images *m, const numbers *t, const view *v, size_t i, size_t first,
+                          size_t count, bool back)
+{
+    size_t width = m->window->image[1], start = v->row[0] * width + v->column[0];
+    size_t stop = i * m->channels + first, at = start * m->channels + first;
+    largest l;
+    for (size_t c = 0; c < count; c++) {
+        l.top[c] = t->get(m->a, at + c);
+        l.chosen[c] = back ? t->get(m->b, stop + c) : t->get(m->b, at + c);
+        l.pixel[c] = start;
+    }
+    for (size_t row = v->row[0]; row < v->row[1]; row++)
+        for (size_t column = v->column[0]; column < v->column[1]; column++)
+            compare(m, t, row * width + column, first, count, back, &l);
+    if (!back)
+        for (size_t c = 0; c < count; c++)
+            t->add(m->y, stop + c, l.chosen[c]);
+    for (size_t row = v->row[0]; back && row < v->row[1]; row++)
+        for (size_t column = v->column[0]; column < v->column[1]; column++)
+            give_back(m, t, row * width + column, first, count, &l);
+}
+
+DPI_INLINE void maxima(const images *m, const numbers *t, const view *v, size_t i, bool back)
+{
+    size_t c = 0;
+    for (; c + BESIDE <= m->channels; c += BESIDE)
+        maxima_of(m, t, v, i, c, BESIDE, back);
+    if (c < m->channels)
+        maxima_of(m, t, v, i, c, m->channels - c, back);
 }
 
 typedef enum kind { SUM, MAX } kind;
+
+/* All stops of one record. */
+DPI_INLINE void pool(const images *m, const numbers *t, kind how, bool back)
+{
+    for (size_t row = 0; row < m->stops[0]; row++)
+        for (size_t column = 0; column < m->stops[1]; column++) {
+            view v;
+            look(m->window, 0, row, v.row);
+            look(m->window, 1, column, v.column);
+            if (how == SUM)
+                sums(m, t, &v, row * m->stops[1] + column, back);
+            else
+                maxima(m, t, &v, row * m->stops[1] + column, back);
+        }
+}
 
 /* All records of a call, whose buffers hold numbers of type t. */
 DPI_INLINE void pool_all(const dpi_attr *attr, size_t n, const void *const in[2],
@@ -116,31 +154,36 @@ DPI_INLINE void pool_all(const dpi_attr *attr, size_t n, const void *const in[2]
 {
     images m = {.window = &attr->window,
                 .channels = attr->inner,
-                .stops = dpi_window_stops(&attr->window, 0) * dpi_window_stops(&attr->window, 1)};
+                .stops = {dpi_window_stops(&attr->window, 0), dpi_window_stops(&attr->window, 1)}};
     memset(out, 0, n * out_size * t->size);
     for (size_t r = 0; r < n; r++) {
         m.a = (const char *)in[0] + r * step[0] * t->size;
         m.b = how == MAX ? (const char *)in[1] + r * step[1] * t->size : NULL;
         m.y = (char *)out + r * out_size * t->size;
-        if (how == SUM)
-            sums(&m, t, back);
-        else
-            maxima(&m, t, back);
+        pool(&m, t, how, back);
     }
 }
 
 #define KERNELS(name, how, back)                                                                   \
-    void dpi_double_##name(const dpi_call *c)                                                      \
+    static DPI_LOOPS void double_##name(const dpi_call *c)                                         \
     {                                                                                              \
         const numbers t = {sizeof(double), get_double, add_double};                                \
         const void *in[2] = {c->in[0], c->in[1]};                                                  \
         pool_all(c->attr, c->n, in, c->in_step, c->out, c->out_size, &t, how, back);               \
     }                                                                                              \
-    void dpi_single_##name(const dpi_call_single *c)                                               \
+    void dpi_double_##name(const dpi_call *c)                                                      \
+    {                                                                                              \
+        double_##name(c);                                                                          \
+    }                                                                                              \
+    static DPI_LOOPS void single_##name(const dpi_call_single *c)                                  \
     {                                                                                              \
         const numbers t = {sizeof(float), get_float, add_float};                                   \
         const void *in[2] = {c->in[0], c->in[1]};                                                  \
         pool_all(c->attr, c->n, in, c->in_step, c->out, c->out_size, &t, how, back);               \
+    }                                                                                              \
+    void dpi_single_##name(const dpi_call_single *c)                                               \
+    {                                                                                              \
+        single_##name(c);                                                                          \
     }
 
 KERNELS(pool_sum, SUM, false)

@@ -271,6 +271,48 @@ static void windows_take_the_first_of_equal_maxima(void **state)
     }
 }
 
+enum { PIXELS = 12, STOPS = 20, CHANNELS = 37 };
+
+/* Numbers with many that are equal and some that are none. */
+static void fill_image(size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = i * i % 31 == 7 ? NAN : (double)(i * 7 % 11) - 4.25;
+}
+
+/* Channels are compared side by side (kernel-pool.c): each as if it were alone. */
+static void channels_of_windows_are_apart(void **state)
+{
+    (void)state;
+    const dpi_window window = {{4, 3}, {2, 2}, {1, 1}, {1, 1}};
+    const dpi_attr all = {.window = window, .inner = CHANNELS},
+                   one = {.window = window, .inner = 1};
+    double a[PIXELS * CHANNELS], b[STOPS * CHANNELS], y[STOPS * CHANNELS], back[PIXELS * CHANNELS];
+    fill_image(PIXELS * CHANNELS, a);
+    fill_image(STOPS * CHANNELS, b);
+    dpi_call call = {.n = 1, .in = {a, b}, .attr = &all};
+    call.out = y, call.out_size = STOPS * CHANNELS;
+    dpi_double_pool_max(&call);
+    call.out = back, call.out_size = PIXELS * CHANNELS;
+    dpi_double_unpool_max(&call);
+    for (size_t c = 0; c < CHANNELS; c++) {
+        double a_c[PIXELS], b_c[STOPS], y_c[STOPS], back_c[PIXELS];
+        for (size_t i = 0; i < PIXELS; i++)
+            a_c[i] = a[i * CHANNELS + c];
+        for (size_t i = 0; i < STOPS; i++)
+            b_c[i] = b[i * CHANNELS + c];
+        dpi_call alone = {.n = 1, .in = {a_c, b_c}, .attr = &one};
+        alone.out = y_c, alone.out_size = STOPS;
+        dpi_double_pool_max(&alone);
+        alone.out = back_c, alone.out_size = PIXELS;
+        dpi_double_unpool_max(&alone);
+        for (size_t i = 0; i < STOPS; i++)
+            assert_memory_equal(&y[i * CHANNELS + c], &y_c[i], sizeof y_c[i]);
+        for (size_t i = 0; i < PIXELS; i++)
+            assert_memory_equal(&back[i * CHANNELS + c], &back_c[i], sizeof back_c[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +324,7 @@ int main(void)
         cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(log_sum_exp_takes_infinities),
         cmocka_unit_test(windows_take_the_first_of_equal_maxima),
+        cmocka_unit_test(channels_of_windows_are_apart),
         cmocka_unit_test(kinks_have_the_slope_of_the_side_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
