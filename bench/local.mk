@@ -262,7 +262,7 @@ check_PROGRAMS += %D%/fit-table
 %C%_fit_table_LDADD = libtacit.la -lm
 
 # Commit, compiler and flags of the build; written again by each make that builds a benchmark.
-%D%/bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/silo_hosts_owner-bench.$(OBJEXT) %D%/silo_trio-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
+%D%/bench.$(OBJEXT) %D%/bench_peers_tacit-bench.$(OBJEXT) %D%/serve_leakage-bench.$(OBJEXT) %D%/serve-bench.$(OBJEXT) %D%/share-bench.$(OBJEXT) %D%/silo_hosts_owner-bench.$(OBJEXT) %D%/silo_trio-bench.$(OBJEXT) %D%/wire-bench.$(OBJEXT): %D%/built.h
 CLEANFILES += %D%/built.h
 .PHONY: built-now
 %D%/built.h: built-now
@@ -285,8 +285,8 @@ PEERS = %D%/peers/environments
 bench-peers: %D%/peers/tacit
 	$(srcdir)/%D%/peers/run --tacit %D%/peers/tacit --environments $(PEERS)
 EXTRA_DIST += %D%/peers/run %D%/peers/worker.py %D%/peers/vae_d3p.py %D%/peers/vae_jax_privacy.py \
-  %D%/peers/vae_opacus.py %D%/peers/hierarchical_d3p.py %D%/peers/requirements-d3p.txt \
-  %D%/peers/requirements-jax.txt %D%/peers/requirements-opacus.txt
+  %D%/peers/vae_opacus.py %D%/peers/cnn_jax_privacy.py %D%/peers/cnn_opacus.py %D%/peers/hierarchical_d3p.py \
+  %D%/peers/requirements-d3p.txt %D%/peers/requirements-jax.txt %D%/peers/requirements-opacus.txt
 # One job of several owners, beside what others have for it; bench/peers/owners says how it is run.
 EXTRA_DIST += %D%/peers/owners %D%/peers/owners_digits.py %D%/peers/owners_flower/client_app.py \
   %D%/peers/owners_flower/server_app.py %D%/peers/owners_flower/pyproject.toml %D%/peers/owners_nvflare/client.py \

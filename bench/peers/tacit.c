@@ -1,12 +1,13 @@
 /* Tacit's side of bench/peers/run, by the protocol of worker.py: one JSON line about itself, then
  * for each number of steps on standard input the seconds they took.
  *
- *   tacit vae | vae-plain | hierarchical[-d3p][-plain] [threads]
+ *   tacit vae | vae-plain | cnn | cnn-plain | hierarchical[-d3p][-plain] [threads]
  *
  * vae: the step of bench/vae_step in single precision, batches of 128 without replacement out of
- * 60000. hierarchical: the library's defaults, Poisson samples of 10 on average; -d3p: the form of
- * d3p, batches of 10 without replacement.  -plain: without privacy.  No run is seeded: noise and
- * batches come from the generator of releases, and nothing is certified for the form of d3p. */
+ * 60000. cnn: the network of examples/cnn for images of 28 x 28, so too, batches of 512.
+ * hierarchical: the library's defaults, Poisson samples of 10 on average; -d3p: the form of d3p,
+ * batches of 10 without replacement.  -plain: without privacy.  No run is seeded: noise and batches
+ * come from the generator of releases, and nothing is certified for the form of d3p. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "hierarchical.h"
 #include "vae.h"
 
-enum { RECORDS = 500, IMAGES = 60000, VAE_BATCH = 128 };
+enum { RECORDS = 500, IMAGES = 60000, VAE_BATCH = 128, CNN_BATCH = 512, CNN_CLASSES = 10 };
 
 static const uint64_t many = 100000000; /* steps, more than any block asks for */
 
@@ -38,22 +39,29 @@ static double *images(void)
     return x;
 }
 
+static dp_svi_opts image_options(bool private, size_t batch, size_t threads)
+{
+    dp_svi_opts opts = {.mode = private ? DP_PRIVATE : DP_NO_PRIVACY,
+                        .sampling = DP_SAMPLING_FIXED,
+                        .batch = batch,
+                        .steps = 9375,
+                        .schedule = DP_CONSTANT,
+                        .threads = threads,
+                        .precision = DP_SINGLE};
+    if (private)
+        opts.delta = 1e-5;
+    return opts;
+}
+
 static dp_svi *new_vae(bool private, size_t threads)
 {
     dp_error err;
     dp_svi *svi;
-    dp_svi_opts opts = {.mode = private ? DP_PRIVATE : DP_NO_PRIVACY,
-                        .sampling = DP_SAMPLING_FIXED,
-                        .batch = VAE_BATCH,
-                        .steps = 9375,
-                        .schedule = DP_CONSTANT,
-                        .step_size = 1e-3,
-                        .threads = threads,
-                        .precision = DP_SINGLE};
+    dp_svi_opts opts = image_options(private, VAE_BATCH, threads);
+    opts.step_size = 1e-3;
     if (private) {
         opts.sigma = 1.5;
         opts.clip = 10;
-        opts.delta = 1e-5;
     }
     dp_model *decoder = vae_decoder(dp_bernoulli_logit),
              *encoder = decoder != NULL ? vae_encoder(decoder) : NULL;
@@ -64,6 +72,45 @@ static dp_svi *new_vae(bool private, size_t threads)
                     images()); /* data and column live as long as the program */
     if (dp_svi_new(decoder, encoder, data, &opts, &svi, &err) != DP_OK ||
         vae_start(svi, 1, &err) != DP_OK)
+        stop(err.text);
+    return svi;
+}
+
+static int32_t *labels(void)
+{
+    int32_t *y = malloc(IMAGES * sizeof *y);
+    if (y == NULL)
+        stop("out of memory");
+    for (int32_t i = 0; i < IMAGES; i++)
+        y[i] = i % CNN_CLASSES;
+    return y;
+}
+
+static dp_svi *new_cnn(bool private, size_t threads)
+{
+    static const dp_cnn_layer layers[] = {{16, 8, 2, 2, 2, 1}, {32, 4, 2, 0, 2, 1}};
+    const dp_cnn_opts network = {.rows = 28,
+                                 .columns = 28,
+                                 .layers = layers,
+                                 .n_layers = 2,
+                                 .hidden = 32,
+                                 .classes = CNN_CLASSES};
+    dp_error err;
+    dp_svi *svi;
+    dp_model *m;
+    dp_svi_opts opts = image_options(private, CNN_BATCH, threads);
+    opts.step_size = 5e-3;
+    if (private) {
+        opts.sigma = 1;
+        opts.clip = 1;
+    }
+    dp_dataset *data = dp_dataset_new(IMAGES);
+    if (data == NULL)
+        stop("out of memory");
+    dp_dataset_real(data, "x", VAE_PIXELS, images());
+    dp_dataset_index(data, "y", labels());
+    if (dp_cnn(&network, &m, &err) != DP_OK ||
+        dp_svi_new(m, NULL, data, &opts, &svi, &err) != DP_OK)
         stop(err.text);
     return svi;
 }
@@ -117,9 +164,11 @@ static dp_svi *new_run(const char *what, size_t threads)
     bool private = strstr(what, "-plain") == NULL;
     if (strncmp(what, "vae", 3) == 0)
         return new_vae(private, threads);
+    if (strncmp(what, "cnn", 3) == 0)
+        return new_cnn(private, threads);
     if (strncmp(what, "hierarchical", 12) == 0)
         return new_hierarchical(strstr(what, "-d3p") != NULL, private);
-    stop("usage: tacit vae[-plain]|hierarchical[-d3p][-plain] [threads]");
+    stop("usage: tacit vae[-plain]|cnn[-plain]|hierarchical[-d3p][-plain] [threads]");
     return NULL;
 }
 
@@ -141,7 +190,7 @@ int main(int argc, char **argv)
     dp_svi *svi = new_run(what, threads);
     (void)time_steps(svi, 1);
     const char *note = strstr(what, "-d3p") != NULL ? "double precision, fixed batches, d3p's form"
-                       : strncmp(what, "vae", 3) == 0
+                       : strncmp(what, "hierarchical", 12) != 0
                            ? "single precision, fixed batches"
                            : "double precision, Poisson samples, the library's defaults";
     (void)printf("{\"private\": %s, \"note\": \"%s\", ",

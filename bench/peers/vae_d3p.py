@@ -15,7 +15,7 @@ from jax.example_libraries import stax
 from jax.nn.initializers import normal
 from numpyro.infer import SVI, Trace_ELBO
 
-from worker import BATCH, CLIP, HIDDEN, LATENT, N, PIXELS, RATE, SIGMA, images, jitted, serve, versions
+from worker import HIDDEN, LATENT, N, PIXELS, VAE, images, jitted, note_of, serve, versions
 
 
 def dense(width):
@@ -49,9 +49,9 @@ def private():
     import d3p.random as rng
     from d3p.minibatch import subsample_batchify_data
     from d3p.svi import DPSVI
-    init, get_batch = subsample_batchify_data((jnp.asarray(images()),), batch_size=BATCH)
-    svi = DPSVI(model, guide, numpyro.optim.Adam(RATE), Trace_ELBO(), clipping_threshold=CLIP,
-                dp_scale=SIGMA)
+    init, get_batch = subsample_batchify_data((jnp.asarray(images()),), batch_size=VAE.batch)
+    svi = DPSVI(model, guide, numpyro.optim.Adam(VAE.rate), Trace_ELBO(), clipping_threshold=VAE.clip,
+                dp_scale=VAE.sigma)
     _, batches = init(rng.PRNGKey(1))
     state = svi.init(rng.PRNGKey(0), *get_batch(0, batches))
     serve(jitted(state, lambda i, state: svi.update(state, *get_batch(i, batches))[0]), private=True,
@@ -61,14 +61,14 @@ def private():
 
 def plain():
     x = jnp.asarray(images())
-    svi = SVI(model, guide, numpyro.optim.Adam(RATE), Trace_ELBO())
-    state = svi.init(jax.random.PRNGKey(0), x[:BATCH])
+    svi = SVI(model, guide, numpyro.optim.Adam(VAE.rate), Trace_ELBO())
+    state = svi.init(jax.random.PRNGKey(0), x[:VAE.batch])
 
     def step(i, state):
-        rows = jax.random.randint(jax.random.fold_in(jax.random.PRNGKey(1), i), (BATCH,), 0, N)
+        rows = jax.random.randint(jax.random.fold_in(jax.random.PRNGKey(1), i), (VAE.batch,), 0, N)
         return svi.update(state, x[rows])[0]
 
-    serve(jitted(state, step), private=False, note="float32, rows drawn with replacement",
+    serve(jitted(state, step), private=False, note=note_of(),
           versions=versions("numpyro", "jax", "jaxlib"))
 
 
