@@ -24,7 +24,7 @@
  * counts whole from above, and nothing from below.  eps - l_k is within the curve's loss_slack.
  *
  * Epsilon is sought by Newton's method on log delta inside a bracket; what is answered satisfies
- * the bound at that very epsilon. */
+ * the bound at that very epsilon.  A sum that is not a number satisfies neither. */
 #include "accountant/grid/blend.h"
 
 #include <float.h>
@@ -82,11 +82,15 @@ static bool is_far(double mu, double e, dpi_side side, double *profile)
     return true;
 }
 
-/* A - B, outward; p has B from the other side, since it is taken off. */
+/* A - B, outward; p has B from the other side, since it is taken off.  What is not a number is 1
+ * from above and 0 from below. */
 static double profile_of(const parts *p, dpi_side side)
 {
     double way = side == DPI_UPPER ? 1 : -1;
-    return fmin(fmax(p->a * (1 + way * p->error) - p->b * (1 - way * p->error), 0), 1);
+    double d = p->a * (1 + way * p->error) - p->b * (1 - way * p->error);
+    if (side == DPI_UPPER)
+        return d < 1 ? fmax(d, 0) : 1;
+    return d > 0 ? fmin(d, 1) : 0;
 }
 
 /* What the sum gives at one epsilon. */
@@ -94,18 +98,12 @@ typedef struct value {
     double delta, noise, slope; /* slope: of -delta */
 } value;
 
-static double mass_at(const dpi_curve *c, int64_t k)
-{
-    double noise = c->side == DPI_UPPER ? c->noise : -c->noise;
-    return fmax(c->mass[(size_t)k & (c->grid.size - 1)] + noise, 0);
-}
-
 /* Adds the mass at knot k; returns d(epsilon - l_k). */
 static double add_knot(const dpi_curve *c, int64_t k, double epsilon, value *v)
 {
     dpi_side side = c->side;
     double mu = c->normal_mu, l = (double)k * c->grid.spacing, e = epsilon - (c->base + l), d;
-    double scale = exp(c->log_scale - c->grid.tilt * l), mass = mass_at(c, k) * scale;
+    double scale = exp(c->log_scale - c->grid.tilt * l), mass = dpi_mass_at(c, k) * scale;
     if (!is_far(mu, e, side, &d)) {
         parts p = parts_at(mu, e, side == DPI_UPPER ? DPI_LOWER : DPI_UPPER);
         d = profile_of(&p, side);
@@ -147,7 +145,7 @@ static double seek(const dpi_curve *c, double delta, double low, double high)
     double x = fmin(fmax(c->around, low), high);
     for (int i = 0; i < STEPS && high - low > NEAR * fabs(high) + 1e-300; i++) {
         value v = sum_at(c, x);
-        if (v.delta <= delta)
+        if (c->side == DPI_UPPER ? v.delta <= delta : !(v.delta > delta))
             high = x;
         else
             low = x;

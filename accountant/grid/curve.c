@@ -57,14 +57,14 @@ static dpi_reading read_at(const curve_sums *s, double epsilon, bool reached)
                          .noise = s->noise_delta};
 }
 
-/* Tilted mass at knot k, and the factor that takes the tilt off. */
-static double mass_at(const dpi_curve *c, int64_t k)
+double dpi_mass_at(const dpi_curve *c, int64_t k)
 {
     double noise = c->side == DPI_UPPER ? c->noise : -c->noise;
     double mass = c->mass[(size_t)k & (c->grid.size - 1)] + noise;
-    return mass > 0 ? mass : 0;
+    return mass < 0 ? 0 : mass;
 }
 
+/* The factor that takes the tilt off. */
 static double scale_at(const dpi_curve *c, int64_t k)
 {
     return exp(c->log_scale - c->grid.tilt * (double)k * c->grid.spacing);
@@ -95,14 +95,14 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
         double l = (double)k * dx;
         bool afresh = (c->high - k) % AGAIN == 0 || scale < FAINT;
         scale = afresh ? scale_at(c, k) : scale * up;
-        s.above += mass_at(c, k) * scale;
+        s.above += dpi_mass_at(c, k) * scale;
         s.noise_above += c->noise * scale;
         double t = distance(s, query, c->base + l, dx);
         if (t < INFINITY) {
             curve_sums there = s; /* s itself stays in registers */
             go_down(&there, t);
             dpi_reading r = read_at(&there, c->base + l - t, true);
-            r.local = (mass_at(c, k) + mass_at(c, k - 1)) * scale / there.delta;
+            r.local = (dpi_mass_at(c, k) + dpi_mass_at(c, k - 1)) * scale / there.delta;
             return r;
         }
         s.delta += part * s.above;
@@ -111,7 +111,8 @@ dpi_reading dpi_read(const dpi_curve *c, dpi_question query)
         s.noise_above *= rest;
     }
     curve_sums all = s;
-    return read_at(&all, c->base + (double)c->grid.low * dx - dx, false);
+    bool known = all.delta == all.delta; /* else no epsilon is enough */
+    return read_at(&all, known ? c->base + (double)c->grid.low * dx - dx : INFINITY, false);
 }
 
 double dpi_upper_answer(const dpi_curve *c, dpi_question query, dpi_reading *reading)
@@ -122,7 +123,8 @@ double dpi_upper_answer(const dpi_curve *c, dpi_question query, dpi_reading *rea
     if (for_epsilon)
         return reading->epsilon + c->loss_slack;
     /* Below the window delta is larger than what was read at its bottom. */
-    return reading->reached ? reading->delta * exp(c->log_slack) : 1;
+    double bound = reading->delta * exp(c->log_slack);
+    return reading->reached && bound < 1 ? bound : 1;
 }
 
 /* Bound on a geometric series, by the logs of its first term and of its ratio. */

@@ -59,6 +59,10 @@ dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, doub
 dp_status dpi_compose_lower(const dpi_loss_law *law, const dpi_curve *upper, double log_cut,
                             double *data, double *work, dpi_curve *curve, dp_error *err);
 
+/* Tilted mass at knot k, the bound on its error included.  What is not a number stays so, and every
+ * bound that is made of it tells nothing. */
+double dpi_mass_at(const dpi_curve *curve, int64_t k);
+
 /* Reads from the top of the window down to the query, or to the bottom. */
 dpi_reading dpi_read(const dpi_curve *curve, dpi_question query);
 

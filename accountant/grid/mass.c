@@ -287,6 +287,12 @@ static int64_t nearest_knot(const dpi_pair *pair, const dpi_knots *grid, double 
     return nearest;
 }
 
+/* The larger of two bounds on an error; not a number where one of them is none, unlike fmax. */
+static double larger(double a, double b)
+{
+    return a >= b ? a : b > a ? b : NAN;
+}
+
 /* The mass of one piece in its range; the rest of it goes to the ends of `m`. */
 static void add_piece(mass_filler *f, const dpi_piece *piece, double log_cut, dpi_mass *m)
 {
@@ -309,10 +315,10 @@ static void add_piece(mass_filler *f, const dpi_piece *piece, double log_cut, dp
     double exponents = f->grid->tilt * (double)(r.last - r.first + 2) * dx;
     double error = ops->excess_error(piece, r.x_low, r.x_high);
     double quick = ops->sampled ? DPI_QUICK_ERROR * error : 0;
-    m->loss_error = fmax(m->loss_error, fmax(error, quick));
-    m->mass_error = fmax(m->mass_error, ops->density_error(piece, r.x_low, r.x_high) + quick +
-                                            4 * DBL_EPSILON * (fmin(exponents, 1500) + 64) +
-                                            10 * QUADRATURE + 8 * DBL_EPSILON);
+    m->loss_error = larger(m->loss_error, larger(error, quick));
+    m->mass_error = larger(m->mass_error, ops->density_error(piece, r.x_low, r.x_high) + quick +
+                                              4 * DBL_EPSILON * (fmin(exponents, 1500) + 64) +
+                                              10 * QUADRATURE + 8 * DBL_EPSILON);
 }
 
 static void add_atoms(mass_filler *f, double log_cut, dpi_mass *m)
@@ -328,10 +334,10 @@ static void add_atoms(mass_filler *f, double log_cut, dpi_mass *m)
         put_end(f, (int64_t)floor(pair->atom[r.first - 1].offset / f->grid->spacing) + 1,
                 r.below * (1 + SUMMATION));
     double reach = fmax(fabs(pair->atom[0].offset), fabs(pair->atom[pair->n_atoms - 1].offset));
-    m->loss_error = fmax(m->loss_error,
-                         pair->offset_error + 2 * DBL_EPSILON * reach + MEETS * f->grid->spacing);
+    m->loss_error = larger(m->loss_error,
+                           pair->offset_error + 2 * DBL_EPSILON * reach + MEETS * f->grid->spacing);
     m->mass_error =
-        fmax(m->mass_error, pair->mass_error + 4 * DBL_EPSILON * (f->grid->tilt * reach + 64));
+        larger(m->mass_error, pair->mass_error + 4 * DBL_EPSILON * (f->grid->tilt * reach + 64));
 }
 
 static mass_filler filler_of(const dpi_pair *pair, const dpi_knots *grid, double log_cut,

@@ -256,9 +256,64 @@ static void steep_tilts_are_read(void **state)
     assert_close(r.delta, 1e-3 * -expm1(-grid.spacing), 1e-3, 0);
 }
 
+/* A mass that is not a number may be all that is left: 0.9 at a loss of 1, beside 0.1 at 2.  With a
+ * Gaussian beside them or without. */
+static void a_mass_that_is_no_number_bounds_nothing(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 };
+    double mass[SIZE] = {0};
+    mass[20] = 0.1 * exp(2 * 2.0);
+    for (int i = 0; i < 2; i++) {
+        dpi_curve c = {.mass = mass,
+                       .grid = {.spacing = 0.1, .tilt = 2, .tail_tilt = 3, .size = SIZE},
+                       .side = DPI_UPPER,
+                       .high = SIZE - 1,
+                       .normal_mu = i * 0.5};
+        dpi_reading r;
+        const dpi_question epsilon = {DPI_ASK_EPSILON, 0.3}, delta = {DPI_ASK_DELTA, 0.5};
+        mass[10] = 0.9 * exp(2 * 1.0);
+        const double least = dpi_upper_answer(&c, epsilon, &r);
+        mass[10] = NAN;
+        assert_true(least > 0.5 && dpi_upper_answer(&c, epsilon, &r) >= least * (1 - 1e-8));
+        assert_true(dpi_upper_answer(&c, delta, &r) == 1);
+        c.side = DPI_LOWER;
+        assert_true(dpi_lower_answer(&c, epsilon, -INFINITY) == 0);
+        assert_true(dpi_lower_answer(&c, delta, -INFINITY) == 0);
+    }
+}
+
+static double no_number(const dpi_piece *piece, double x_low, double x_high)
+{
+    (void)piece, (void)x_low, (void)x_high;
+    return NAN;
+}
+
+/* Nor where an error is not a number. */
+static void errors_that_are_no_numbers_bound_nothing(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 10 };
+    static double data[SIZE + 2];
+    for (int i = 0; i < 2; i++) {
+        dpi_pair pair = dpi_pair_gaussian(1.385, 0.1, DPI_REMOVE);
+        dpi_piece_ops ops = *pair.piece[0].ops;
+        *(i == 0 ? &ops.excess_error : &ops.density_error) = no_number;
+        pair.piece[0].ops = &ops;
+        const dpi_knots grid = {
+            .spacing = 0.05, .tilt = 3, .tail_tilt = 6, .low = -200, .size = SIZE};
+        dpi_mass mass;
+        memset(data, 0, sizeof data);
+        dpi_mass_upper(&pair, &grid, -40, data, &mass);
+        assert_true(isnan(i == 0 ? mass.loss_error : mass.mass_error));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mass_that_is_no_number_bounds_nothing),
+        cmocka_unit_test(errors_that_are_no_numbers_bound_nothing),
         cmocka_unit_test(bounds_both_directions_of_the_table),
         cmocka_unit_test(intervals_of_the_table_hold_the_exact_value),
         cmocka_unit_test(a_list_composes_like_one_run),
