@@ -9,7 +9,7 @@
  * are below .0318^8 / 8! * 1.04 < 3e-17, and 9e-16 relative to e^z - 1.  No differences are taken,
  * so 1 - e^-d has full relative accuracy however small a bin is.
  *
- * Rounding (u = 2^-53, libm within 2u).  x0 = sigma^2 (log r0 - log odds) + 1/2 is taken for exact,
+ * Rounding (u = 2^-53, libm within 2u, an ulp).  x0 = sigma^2 (log r0 - log odds) + 1/2 is taken for exact,
  * and the r0 that belongs to it differs: by 2u |log r0| + 3u |log odds| + 4u |y| + u |x0| / sigma^2
  * <= 8u Y, relative, with Y = max |y| + |log odds| over the range, as |x0| / sigma^2 <= |y| + 1 /
  * (2 sigma^2) and the range has y's of 1 / (2 sigma^2) in size.  With expm1, w / sigma^2, the

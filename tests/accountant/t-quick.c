@@ -5,6 +5,7 @@
 
 #include "accountant/pairs/make.h"
 #include "tests/lib/check.h"
+#include "tests/lib/numbers.h"
 
 static const double sigmas[] = {0.31, 1.07, 7.3}, rates[] = {1.3e-7, 0.021, 0.63};
 
@@ -78,9 +79,33 @@ static void what_it_does_not_cover_is_left(void **state)
     dpi_pair_free(&laplace);
 }
 
+/* Relative error of f at x in units of 2^-53. */
+static long double units(double (*f)(double), long double (*exact)(long double), double x)
+{
+    const long double y = exact(x);
+    return y == 0 ? 0 : fabsl((f(x) - y) / y) * 0x1p53L;
+}
+
+/* The bounds count 2u for each (doc/design/accountant.md): an ulp. */
+static void the_math_library_is_within_two_units(void **state)
+{
+    (void)state;
+    SKIP_WITHOUT_LONG_DOUBLE();
+    uint64_t seed = 17;
+    for (int i = 0; i < 200000; i++) {
+        const double t = next_number(&seed), small = t * exp2(-30 * fabs(next_number(&seed)));
+        assert_true(units(exp, expl, 700 * t) <= 2 && units(exp, expl, small) <= 2);
+        assert_true(units(expm1, expm1l, 30 * t) <= 2 && units(expm1, expm1l, small) <= 2);
+        assert_true(units(log, logl, exp2(1000 * t)) <= 2 && units(log, logl, 1 + small / 2) <= 2);
+        assert_true(units(log1p, log1pl, exp2(60 * t)) <= 2);
+        assert_true(units(log1p, log1pl, small / 2) <= 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_math_library_is_within_two_units),
         cmocka_unit_test(nodes_are_those_of_long_double),
         cmocka_unit_test(what_it_does_not_cover_is_left),
     };
