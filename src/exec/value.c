@@ -10,6 +10,9 @@
 
 #include "base/error.h"
 #include "exec/run-state.h"
+#include "num/copy.h"
+#include "random/noise.h"
+#include "random/normal.h"
 
 size_t dpi_run_numbers(const dpi_run *run, dpi_id id)
 {
@@ -66,10 +69,17 @@ void dpi_run_normal(dpi_run *run, dpi_id id, size_t m, dp_rng *rng)
         dp_rng_normal(rng, n, to);
 }
 
+/* Whether pairs of a record are drawn where they are to be, because they are made by as many as a
+ * record has, or by more. */
+static bool draws_in_place(size_t size)
+{
+    return (size + size % 2) % DPI_NORMALS_AT_ONCE == 0;
+}
+
 size_t dpi_run_noise_room(const dpi_run *run, dpi_id id)
 {
     size_t size = size_of(run, id);
-    return size % 2 == 1 ? size + 1 : 0;
+    return size % 2 == 1 && !draws_in_place(size) ? size + 1 : 0;
 }
 
 dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t m, dp_noise *noise, double *room,
@@ -79,9 +89,11 @@ dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t m, dp_noise *noise, doub
     double *to = stretch(run, id, 0, m * size, "dpi_run_noise");
     if (whole == size)
         return dp_noise_normal(noise, m * size, 1, to, err);
+    if (draws_in_place(size))
+        return dpi_noise_normal_rows(noise, m, size, to, err);
     dp_status status = dp_noise_normal(noise, m * whole, 1, room, err);
     for (size_t r = 0; r < m; r++)
-        memcpy(to + r * size, room + r * whole, size * sizeof *to);
+        dpi_copy_row(size * sizeof *to, room + r * whole, to + r * size);
     sodium_memzero(room, m * whole * sizeof *room);
     return status;
 }

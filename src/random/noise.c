@@ -156,9 +156,21 @@ dp_status dp_noise_normal(dp_noise *noise, size_t n, double sd, double *out, dp_
         return status;
     }
     dpi_stream_normals(stream, n, out);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; sd != 1 && i < n; i++)
         out[i] *= sd;
     return DP_OK;
+}
+
+dp_status dpi_noise_normal_rows(dp_noise *noise, size_t rows, size_t size, double *out,
+                                dp_error *err)
+{
+    dpi_stream *stream;
+    dp_status status = dpi_noise_stream(noise, &stream, err);
+    for (size_t i = 0; i < rows * size && status != DP_OK; i++)
+        out[i] = NAN;
+    if (status == DP_OK)
+        dpi_stream_normal_rows(stream, rows, size, out);
+    return status;
 }
 
 dp_status dp_noise_discrete_gaussian(dp_noise *noise, size_t n, double sigma, int64_t *out,

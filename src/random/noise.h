@@ -17,4 +17,9 @@ DP_MUST_CHECK dp_status dpi_noise_stream(dp_noise *noise, dpi_stream **stream, d
  * the same key draws the same again.  A child of fork takes a key of its own, as ever. */
 void dpi_noise_key(dp_noise *noise, const unsigned char key[DPI_STREAM_KEY]) DP_NONNULL(1, 2);
 
+/* Standard normal numbers out[rows][size], the pairs of a row being its own.  Errors and NaN as of
+ * dp_noise_normal. */
+dp_status dpi_noise_normal_rows(dp_noise *noise, size_t rows, size_t size, double *out,
+                                dp_error *err) DP_MUST_CHECK;
+
 #endif

@@ -30,8 +30,9 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "num/copy.h"
 
-enum { LANES = 8 };
+enum { LANES = DPI_NORMALS_AT_ONCE / 2, BYTES = 16 * LANES };
 
 /* A double in [2^52, 2^53) has its low 52 bits as an integer: or-ing them in and subtracting 2^52
  * converts without an integer-to-double instruction, which vector units often lack. */
@@ -115,15 +116,20 @@ static inline double cosine(double z)
     return 1.0 + z * p;
 }
 
-/* LANES pairs from 2 LANES words, all of words 0 first; out gets z0 and z1 of each pair in turn. */
-DPI_LOOPS static void pairs(const uint64_t *word, double *out)
+/* LANES pairs from as many times two words, word 0 then word 1 of each pair; out gets z0 and z1 of
+ * each pair in turn. */
+DPI_LOOPS static void pairs(const unsigned char *bytes, double *out)
 {
     double r[LANES];
-    uint64_t c[LANES], s[LANES];
-    for (int i = 0; i < LANES; i++)
-        r[i] = radius(word[i], word[LANES + i] & 0x3ff);
+    uint64_t first[LANES], second[LANES], c[LANES], s[LANES];
     for (int i = 0; i < LANES; i++) {
-        uint64_t w = word[LANES + i];
+        first[i] = dpi_load64(bytes + 16 * i);
+        second[i] = dpi_load64(bytes + 16 * i + 8);
+    }
+    for (int i = 0; i < LANES; i++)
+        r[i] = radius(first[i], second[i] & 0x3ff);
+    for (int i = 0; i < LANES; i++) {
+        uint64_t w = second[i];
         double x = (to_double(w >> 12) - (0x1p51 - 0.5)) * (0x1p-52 * HALF_PI);
         uint64_t swap = 0 - (w >> 10 & 1), sign = w << 52 & SIGN;
         uint64_t cos_bits = as_bits(cosine(x * x)), sin_bits = as_bits(sine(x, x * x));
@@ -137,29 +143,45 @@ DPI_LOOPS static void pairs(const uint64_t *word, double *out)
     }
 }
 
-/* Reads the words of `count` <= LANES pairs, word 0 then word 1 of each pair. */
-static void read_words(dpi_stream *stream, int count, uint64_t *word)
-{
-    for (int i = 0; i < count; i++) {
-        word[i] = dpi_stream_u64(stream);
-        word[LANES + i] = dpi_stream_u64(stream);
-    }
-}
-
+/* Words are read where the stream has them, unless they are few or lie across the ends of its
+ * buffers. */
 void dpi_stream_normals(dpi_stream *stream, size_t n, double *out)
 {
-    uint64_t word[2 * LANES];
-    double last[2 * LANES];
-    for (; n >= 2 * LANES; n -= 2 * LANES, out += 2 * LANES) {
-        read_words(stream, LANES, word);
-        pairs(word, out);
-    }
-    if (n > 0) {
-        memset(word, 0, sizeof word);
-        read_words(stream, (int)((n + 1) / 2), word);
-        pairs(word, last);
-        memcpy(out, last, n * sizeof *out);
+    unsigned char bytes[BYTES];
+    double last[DPI_NORMALS_AT_ONCE];
+    bool copied = false;
+    for (size_t some; n > 0; n -= some, out += some) {
+        some = n < DPI_NORMALS_AT_ONCE ? n : DPI_NORMALS_AT_ONCE;
+        size_t read = (some + 1) / 2 * 16;
+        const unsigned char *words = read == BYTES ? dpi_stream_whole(stream, BYTES) : NULL;
+        if (words == NULL) {
+            memset(bytes, 0, sizeof bytes);
+            dpi_stream_bytes(stream, read, bytes);
+            words = bytes;
+            copied = true;
+        }
+        pairs(words, some == DPI_NORMALS_AT_ONCE ? out : last);
+        if (some == DPI_NORMALS_AT_ONCE)
+            continue;
+        dpi_copy_row(some * sizeof *out, last, out);
         sodium_memzero(last, sizeof last);
     }
-    sodium_memzero(word, sizeof word);
+    if (copied)
+        sodium_memzero(bytes, sizeof bytes);
+}
+
+/* Of whole pairs of each row but the last, whose number beyond the row the next one overwrites. */
+void dpi_stream_normal_rows(dpi_stream *stream, size_t rows, size_t size, double *out)
+{
+    const size_t whole = size + size % 2;
+    for (; rows > 1; rows--, out += size) {
+        const unsigned char *words =
+            whole == DPI_NORMALS_AT_ONCE ? dpi_stream_whole(stream, BYTES) : NULL;
+        if (words != NULL)
+            pairs(words, out);
+        else
+            dpi_stream_normals(stream, whole, out);
+    }
+    if (rows == 1)
+        dpi_stream_normals(stream, size, out);
 }

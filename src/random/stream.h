@@ -64,6 +64,17 @@ static inline uint64_t dpi_load64(const unsigned char *p)
     return (uint64_t)dpi_load32(p) | (uint64_t)dpi_load32(p + 4) << 32;
 }
 
+/* The next n bytes, without copying them, valid until the stream is next used; or NULL, and the
+ * stream is as it was, where they do not lie side by side in its buffer. */
+static inline const unsigned char *dpi_stream_whole(dpi_stream *stream, size_t n)
+{
+    if (DPI_UNLIKELY(stream->left < n))
+        return NULL;
+    const unsigned char *bytes = stream->buffer + (DPI_STREAM_BUFFER - stream->left);
+    stream->left -= n;
+    return bytes;
+}
+
 /* The next byte. */
 static inline unsigned char dpi_stream_u8(dpi_stream *stream)
 {

@@ -179,6 +179,26 @@ static void any_number_may_be_asked_for(void **state)
     }
 }
 
+/* In whole pairs, wherever the stream's buffers end. */
+static void rows_have_pairs_of_their_own(void **state)
+{
+    (void)state;
+    enum { ROWS = 70, MOST = 35 };
+    static double rows[ROWS * MOST + 1], row[MOST + 1];
+    for (size_t size = 1; size <= MOST; size++) {
+        dpi_stream_start_seeded(&stream, 24, "test");
+        dpi_stream_start_seeded(&copy, 24, "test");
+        rows[ROWS * size] = 77;
+        dpi_stream_normal_rows(&stream, ROWS, size, rows);
+        for (size_t r = 0; r < ROWS; r++) {
+            dpi_stream_normals(&copy, size + size % 2, row);
+            assert_memory_equal(rows + r * size, row, size * sizeof *row);
+        }
+        assert_true(rows[ROWS * size] == 77);
+        assert_int_equal(stream.left, copy.left);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +210,7 @@ int main(void)
         cmocka_unit_test(far_tails_are_fine_and_long),
         cmocka_unit_test(pairs_have_no_preferred_direction),
         cmocka_unit_test(any_number_may_be_asked_for),
+        cmocka_unit_test(rows_have_pairs_of_their_own),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
