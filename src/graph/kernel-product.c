@@ -28,9 +28,17 @@ void dpi_double_matmul(const dpi_call *c)
                 dpi_dot(t->inner, c->in[0] + r * c->in_step[0], c->in[1] + r * c->in_step[1]);
         return;
     }
-    for (size_t r = 0; r < c->n; r++)
-        dpi_gemm(ta, tb, t->rows, t->columns, t->inner, c->in[0] + r * c->in_step[0],
-                 c->in[1] + r * c->in_step[1], c->out + r * c->out_size);
+    const dpi_products each = {.count = c->n,
+                               .ta = ta,
+                               .tb = tb,
+                               .m = t->rows,
+                               .n = t->columns,
+                               .k = t->inner,
+                               .a = c->in[0],
+                               .b = c->in[1],
+                               .a_step = c->in_step[0],
+                               .b_step = c->in_step[1]};
+    dpi_gemm_each(&each, c->out);
 }
 
 DPI_INLINE void outer(const dpi_any_call *c)

@@ -91,61 +91,59 @@ void dpi_add_compensated(size_t n, const double *a, double *sum, double *lost)
     add_compensated(n, a, sum, lost);
 }
 
-/* One row of c as a combination of the rows of b, in sums that a constant n keeps in registers. */
-DPI_INLINE void row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
-                            double *c)
+/* `count` products c_r[m][n] = op(a_r) b_r, the operands a_step and b_step apart. */
+typedef struct few_columns {
+    size_t count, m, n, k;
+    const double *a, *b;
+    size_t a_step, b_step, row, next; /* element (i, l) of op(a): a[i row + l next] */
+    double *c;
+} few_columns;
+
+/* A row of c as a combination of the rows of b: its first `lanes` numbers and its last, a constant,
+ * so that both sums are vectors. */
+DPI_INLINE void combine_rows(size_t lanes, size_t n, size_t k, const double *a, size_t next,
+                             const double *b, double *c)
 {
-    double sum[FEW] = {0};
-    for (size_t l = 0; l < k; l++)
-#pragma GCC unroll 8
-        for (size_t j = 0; j < n; j++)
-            sum[j] += a[l * a_step] * b[l * n + j];
-    memcpy(c, sum, n * sizeof *c);
+    double first[4] = {0}, last[4] = {0};
+    const double *end = b + n - lanes;
+    for (size_t l = 0; l < k; l++, a += next, b += n, end += n)
+        for (size_t j = 0; j < lanes; j++) {
+            first[j] += *a * b[j];
+            last[j] += *a * end[j];
+        }
+    memcpy(c, first, lanes * sizeof *c);
+    memcpy(c + n - lanes, last, lanes * sizeof *c);
 }
 
-/* n < FEW */
-static void short_row_product(size_t n, size_t k, const double *a, size_t a_step, const double *b,
-                              double *c)
+/* Of lanes ... 2 lanes columns. */
+DPI_INLINE void combine_all(size_t lanes, const few_columns *p)
 {
-    switch (n) {
-    case 0:
-        break;
-    case 1:
-        row_product(1, k, a, a_step, b, c);
-        break;
-    case 2:
-        row_product(2, k, a, a_step, b, c);
-        break;
-    case 3:
-        row_product(3, k, a, a_step, b, c);
-        break;
-    case 4:
-        row_product(4, k, a, a_step, b, c);
-        break;
-    case 5:
-        row_product(5, k, a, a_step, b, c);
-        break;
-    case 6:
-        row_product(6, k, a, a_step, b, c);
-        break;
-    default:
-        row_product(FEW - 1, k, a, a_step, b, c);
-    }
+    const double *a = p->a, *b = p->b;
+    double *c = p->c;
+    for (size_t r = 0; r < p->count; r++, a += p->a_step, b += p->b_step)
+        for (size_t i = 0; i < p->m; i++, c += p->n)
+            combine_rows(lanes, p->n, p->k, a + i * p->row, p->next, b, c);
 }
 
-/* Plain loops, for products whose rows are short. */
-static void plain_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const double *a,
-                       const double *b, double *c)
+DPI_LOOPS_AS_WRITTEN static void combine(const few_columns *p)
+{
+    if (p->n >= 4)
+        combine_all(4, p);
+    else if (p->n >= 2)
+        combine_all(2, p);
+    else if (p->n == 1)
+        combine_all(1, p);
+}
+
+/* Plain loops, for columns or rows b_j of length k. */
+static void plain_gemm(bool ta, size_t m, size_t n, size_t k, const double *a, const double *b,
+                       double *c)
 {
     for (size_t i = 0; i < m; i++) {
         const double *row = ta ? a + i : a + i * k;
         size_t step = ta ? m : 1;
         if (n == 1 && !ta) {
             c[i] = dpi_dot(k, row, b);
-            continue;
-        }
-        if (!tb && n < FEW) {
-            short_row_product(n, k, row, step, b, c + i * n);
             continue;
         }
         for (size_t j = 0; j < n; j++) {
@@ -157,16 +155,40 @@ static void plain_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const dou
     }
 }
 
+void dpi_gemm_each(const dpi_products *p, double *c)
+{
+    /* The way is chosen without a look at m: see the opening comment. */
+    if (!p->tb && p->n < FEW && (p->n != 1 || p->ta)) {
+        const few_columns few = {.count = p->count,
+                                 .m = p->m,
+                                 .n = p->n,
+                                 .k = p->k,
+                                 .a = p->a,
+                                 .b = p->b,
+                                 .a_step = p->a_step,
+                                 .b_step = p->b_step,
+                                 .row = p->ta ? 1 : p->k,
+                                 .next = p->ta ? p->m : 1,
+                                 .c = c};
+        combine(&few);
+        return;
+    }
+    for (size_t r = 0; r < p->count; r++, c += p->m * p->n) {
+        const double *a = p->a + r * p->a_step, *b = p->b + r * p->b_step;
+        const dpi_product product = {p->ta, p->tb, p->m, p->n, p->k, a, b, c};
+        if (p->n < FEW || p->k == 0)
+            plain_gemm(p->ta, p->m, p->n, p->k, a, b, c);
+        else
+            dpi_gemm_best()->multiply(&product);
+    }
+}
+
 void dpi_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, const double *a, const double *b,
               double *c)
 {
-    /* The way is chosen without a look at m: see the opening comment. */
-    if (n < FEW || k == 0) {
-        plain_gemm(ta, tb, m, n, k, a, b, c);
-        return;
-    }
-    const dpi_product product = {ta, tb, m, n, k, a, b, c};
-    dpi_gemm_best()->multiply(&product);
+    const dpi_products one = {
+        .count = 1, .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .a = a, .b = b};
+    dpi_gemm_each(&one, c);
 }
 
 void dpi_gemm_single(bool ta, bool tb, size_t m, size_t n, size_t k, const float *a, const float *b,

@@ -13,6 +13,17 @@
 void dpi_gemm(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k, const double *a,
               const double *b, double *c);
 
+/* The same `count` times, c[count][m][n]: product r has operands a + r a_step and b + r b_step. */
+typedef struct dpi_products {
+    size_t count;
+    bool ta, tb;
+    size_t m, n, k;
+    const double *a, *b;
+    size_t a_step, b_step;
+} dpi_products;
+
+void dpi_gemm_each(const dpi_products *products, double *c);
+
 /* The same in single precision. */
 void dpi_gemm_single(bool transpose_a, bool transpose_b, size_t m, size_t n, size_t k,
                      const float *a, const float *b, float *c);

@@ -217,6 +217,29 @@ static void compensated_sums_keep_their_digits(void **state)
     assert_true(fabs(plain - 1e4) > 1e-9);
 }
 
+/* Several products, of one left factor or of as many, are those made one by one, to the bit. */
+static void each_product_is_the_same_alone(void **state)
+{
+    (void)state;
+    enum { COUNT = 3, M = 4, MOST = 20 };
+    static double a[COUNT * M * MOST], b[COUNT * MOST * MOST], all[COUNT * M * MOST], one[M * MOST];
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        a[i] = spread(i);
+    for (size_t i = 0; i < sizeof b / sizeof *b; i++)
+        b[i] = spread(i + 999);
+    for (int bits = 0; bits < 8; bits++)
+        for (size_t n = 1; n <= MOST; n++)
+            for (size_t k = 1; k <= MOST; k += 3) {
+                dpi_products each = {COUNT, bits & 1, bits & 2, M, n, k, a, b, M * k, k * n};
+                each.a_step = (bits & 4) != 0 ? 0 : M * k;
+                dpi_gemm_each(&each, all);
+                for (size_t r = 0; r < COUNT; r++) {
+                    dpi_gemm(each.ta, each.tb, M, n, k, a + r * each.a_step, b + r * k * n, one);
+                    assert_memory_equal(one, all + r * M * n, M * n * sizeof *one);
+                }
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +247,7 @@ int main(void)
         cmocka_unit_test(empty_sums_are_zero),
         cmocka_unit_test(rows_do_not_touch_each_other),
         cmocka_unit_test(a_row_is_the_same_in_every_company),
+        cmocka_unit_test(each_product_is_the_same_alone),
         cmocka_unit_test(blas_is_given_no_size_beyond_int),
         cmocka_unit_test(dot_products_equal_plain_loops),
         cmocka_unit_test(compensated_sums_keep_their_digits),
