@@ -1,7 +1,8 @@
 /* Reverse accumulation over the ids in falling order.
  *
  * Invariant: the adjoint kept for a node broadcasts to the node's shape (it may be smaller: a
- * number standing for an equal value everywhere) and is per-record when the node is.  `fit`
+ * number standing for an equal value everywhere) and, below a global root, is per-record when the
+ * node is; below a per-record one it may be global, for what is equal for all records.  `fit`
  * restores it after a backward rule: it sums over the dimensions and records over which the input
  * was broadcast.  In a per-record gradient the record axis is not summed.
  *
@@ -119,17 +120,16 @@ static void walk(backward_pass *p, dpi_id root, size_t n, const dpi_id *wrt)
     }
 }
 
-dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, dpi_id *adjoint)
+/* Adjoints from that of the root. */
+static dp_status gradient(dpi_graph *g, dpi_id root, dpi_id seed, size_t n, const dpi_id *wrt,
+                          dpi_id *adjoint)
 {
     for (size_t k = 0; k < n; k++)
         adjoint[k] = DPI_NONE;
     if (g->err->status != DP_OK)
         return g->err->status;
-    if (root == DPI_NONE || dpi_get(g, root)->shape.n_dims != 0)
-        dpi_misuse(__func__, "the root of a gradient is one number");
     size_t n_nodes = g->n_nodes;
-    bool per_record = dpi_get(g, root)->shape.per_record;
-    backward_pass p = {.g = g, .sum_records = !per_record};
+    backward_pass p = {.g = g, .sum_records = !dpi_get(g, root)->shape.per_record};
     p.active = dpi_alloc(n_nodes, sizeof *p.active);
     p.adjoint = dpi_alloc(n_nodes, sizeof *p.adjoint);
     if (p.active == NULL || p.adjoint == NULL) {
@@ -139,8 +139,7 @@ dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, d
     for (size_t i = 0; i < n_nodes; i++)
         p.adjoint[i] = DPI_NONE;
     mark_active(&p, n_nodes, n, wrt);
-    p.adjoint[root] =
-        per_record ? dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL) : dpi_constant(g, 1);
+    p.adjoint[root] = seed;
     walk(&p, root, n, wrt);
     for (size_t k = 0; k < n; k++)
         if (p.adjoint[wrt[k]] != DPI_NONE)
@@ -150,5 +149,31 @@ dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, d
 out:
     dpi_free(p.active);
     dpi_free(p.adjoint);
+    return g->err->status;
+}
+
+static dpi_id ones(dpi_graph *g)
+{
+    return dpi_apply(g, &dpi_op_ones, DPI_NONE, DPI_NONE, NULL);
+}
+
+dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, dpi_id *adjoint)
+{
+    if (g->err->status == DP_OK && (root == DPI_NONE || dpi_get(g, root)->shape.n_dims != 0))
+        dpi_misuse(__func__, "the root of a gradient is one number");
+    bool per_record = g->err->status == DP_OK && dpi_get(g, root)->shape.per_record;
+    return gradient(g, root, per_record ? ones(g) : dpi_constant(g, 1), n, wrt, adjoint);
+}
+
+dp_status dpi_record_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt,
+                              dpi_id *adjoint)
+{
+    if (g->err->status == DP_OK && (root == DPI_NONE || dpi_get(g, root)->shape.n_dims != 0 ||
+                                    !dpi_get(g, root)->shape.per_record))
+        dpi_misuse(__func__, "the root of a record's gradient is one number of each record");
+    dp_status status = gradient(g, root, dpi_constant(g, 1), n, wrt, adjoint);
+    for (size_t k = 0; k < n && status == DP_OK; k++)
+        if (adjoint[k] != DPI_NONE && !dpi_get(g, adjoint[k])->shape.per_record)
+            adjoint[k] = dpi_times(g, adjoint[k], ones(g));
     return g->err->status;
 }

@@ -15,4 +15,10 @@
  * DP_ENOMEM; DP_EUNSUPPORTED when a per-record root depends on a sum over records. */
 dp_status dpi_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt, dpi_id *adjoint);
 
+/* The same of a per-record root, where what does not depend on the record is computed once: adjoints
+ * on the way are global values then, not of each record, of equal numbers; adjoint[k] is of each
+ * record. */
+dp_status dpi_record_gradient(dpi_graph *g, dpi_id root, size_t n, const dpi_id *wrt,
+                              dpi_id *adjoint);
+
 #endif

@@ -21,7 +21,7 @@ static dpi_id *find_parts(dpi_objective *o, dpi_id root, size_t n, dpi_id *wrt)
         (void)dpi_fail_nomem(&o->err);
         return NULL;
     }
-    if (dpi_gradient(&o->graph, root, n, wrt, o->part) != DP_OK)
+    if (dpi_record_gradient(&o->graph, root, n, wrt, o->part) != DP_OK)
         return NULL;
     for (size_t k = 0; k < n; k++) {
         if (o->part[k] == DPI_NONE)

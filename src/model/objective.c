@@ -146,13 +146,22 @@ static dpi_id copy_column(builder *b, const dpi_node *node)
     return dpi_source(b->g, node->op, node->name, node->attr);
 }
 
+/* Equal constants of model and guide are one, so that what is computed of them is computed once. */
+static dpi_id copy_array(builder *b, const dpi_node *node)
+{
+    for (size_t i = 0; i < b->g->n_nodes; i++)
+        if (b->g->nodes[i].op == node->op && dpi_attr_same(&b->g->nodes[i].attr, &node->attr))
+            return (dpi_id)i;
+    return dpi_constant_array(b->g, node->shape, node->attr.array);
+}
+
 static dpi_id copy_node(builder *b, const dpi_node *node, const dpi_id *map)
 {
     b->g->where = node->where;
     if (dpi_is_column(node))
         return copy_column(b, node);
     if (dpi_is_const(node))
-        return node->attr.array != NULL ? dpi_constant_array(b->g, node->shape, node->attr.array)
+        return node->attr.array != NULL ? copy_array(b, node)
                                         : dpi_constant(b->g, node->attr.value);
     dpi_id in[2] = {DPI_NONE, DPI_NONE};
     for (int k = 0; k < node->op->n_inputs; k++)

@@ -392,6 +392,34 @@ static void build_and_differentiate(dpi_arena *arena, dp_error *err)
         assert_int_equal(adjoint[0], DPI_NONE);
 }
 
+/* What a prior's share adds to each record is one value for all, of the same numbers. */
+static void what_no_record_changes_is_global(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_id m = input(&w, "m", "3"), x = data(&w, "x", "*3"), adjoint[2];
+    dpi_id off = of(&w, &dpi_op_square, dpi_sub(&w.g, x, m));
+    dpi_id prior = dpi_sum(&w.g, of(&w, &dpi_op_exp, m));
+    dpi_id root = dpi_add(&w.g, dpi_sum(&w.g, off), dpi_scale(&w.g, 0.125, prior));
+    assert_ok(dpi_gradient(&w.g, root, 1, &m, &adjoint[0]), w.err.text);
+    size_t before = w.g.n_nodes, global = 0;
+    assert_ok(dpi_record_gradient(&w.g, root, 1, &m, &adjoint[1]), w.err.text);
+    for (size_t i = before; i < w.g.n_nodes; i++)
+        global += !dpi_get(&w.g, (dpi_id)i)->shape.per_record;
+    assert_true(global > 0);
+    double *value[2];
+    world_run(&w, 2, adjoint, 2, value);
+    for (size_t i = 0; i < 3 * POINT_RECORDS; i++)
+        assert_close(value[1][i], value[0][i], 0, 0);
+    free(value[0]);
+    free(value[1]);
+    dpi_id own = dpi_times(&w.g, prior, ones(&w)); /* nothing in it is of a record */
+    assert_ok(dpi_record_gradient(&w.g, own, 1, &m, adjoint), w.err.text);
+    assert_true(dpi_get(&w.g, adjoint[0])->shape.per_record);
+    world_free(&w);
+}
+
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -433,6 +461,7 @@ int main(void)
         cmocka_unit_test(choices_have_the_slopes_of_their_sides),
         cmocka_unit_test(what_is_not_chosen_has_no_slope),
         cmocka_unit_test(an_array_has_no_gradient),
+        cmocka_unit_test(what_no_record_changes_is_global),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
