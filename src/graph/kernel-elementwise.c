@@ -62,9 +62,28 @@ DPI_LOOPS static void quotient_all(const dpi_call *c)
 {
     dpi_binary_loop(c, quotient);
 }
+
+enum { DIVISORS = 64 };
+
+DPI_LOOPS static void invert(size_t n, const double *b, double *inverse)
+{
+    for (size_t i = 0; i < n; i++)
+        inverse[i] = 1 / b[i];
+}
+
+/* What is of each record is divided by what is not by multiplying with its inverse, which is found
+ * once: in every call, however many records it is for. */
 void dpi_double_div(const dpi_call *c)
 {
-    quotient_all(c);
+    double inverse[DIVISORS];
+    if (c->in_step[0] == 0 || c->in_step[1] != 0 || c->in_size[1] > DIVISORS) {
+        quotient_all(c);
+        return;
+    }
+    dpi_call product = *c;
+    invert(c->in_size[1], c->in[1], inverse);
+    product.in[1] = inverse;
+    product_all(&product);
 }
 
 DPI_INLINE double negative(double a)
