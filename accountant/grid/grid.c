@@ -2,8 +2,10 @@
  *
  * A curve (curve.c) gives a bound whatever the plan was.  The excess of the upper answer over the
  * exact value is measured term by term (struct excess); while it is too large, or while upper and
- * lower answer lie too far apart, the plan is made finer.  When that runs out the answer is
- * DP_EACCURACY. */
+ * lower answer lie too far apart, the plan is made finer.  Where that runs out and an interval is
+ * wanted, all begins anew with a plan for a narrower one, a power of the root of 10: where it ends
+ * depends on the first plan, and a wider interval is not refused where such a narrower one is
+ * answered.  When that runs out, too, the answer is DP_EACCURACY. */
 #include "accountant/grid/grid.h"
 
 #include <float.h>
@@ -17,6 +19,7 @@ enum { ROUNDS = 10 };
 
 static const double ACCEPT = 1e-3;        /* relative excess of epsilon accepted */
 static const double MOST_WORK = 0x1.6p26; /* of one query, in points times terms: some seconds */
+static const double NARROWEST = 9e-5;     /* interval that is planned for where a wider one fails */
 static const double NO_MATTER = 1e-5;     /* excess of log delta that is always accepted */
 
 /* What lies between the answer and the exact value, in log delta.  Spacing: each step raises
@@ -46,6 +49,8 @@ typedef struct engine {
     dpi_loss_law law;
     dpi_question query;
     const dpi_wish *wish;
+    double interval;  /* that is planned for; at most the wish's */
+    bool stuck;       /* finer plans do not help */
     double log_cut;   /* P-mass given up per step at either end */
     double anchor;    /* epsilon to plan for; negative: from the query */
     bool measured;    /* anchor is what a round has found */
@@ -99,8 +104,9 @@ static dp_status look_around(engine *e, dp_error *err)
     return status;
 }
 
-static dp_status too_loose(const engine *e, dp_error *err)
+static dp_status too_loose(engine *e, dp_error *err)
 {
+    e->stuck = true;
     return dpi_fail(err, DP_EACCURACY,
                     "the bound stays looser than %g for %.0f releases; ask for a larger delta, a "
                     "greater width, fewer steps or more noise",
@@ -147,7 +153,7 @@ static dp_status sharpen(engine *e, const excess *x, const dpi_reading *r, doubl
  * upper bound's relative excess from rounding; the lower one has as much again. */
 static void narrow(engine *e, double width, double rest)
 {
-    double factor = fmin(0.6, fmax(0.7 * e->wish->interval / width, 0.02));
+    double factor = fmin(0.6, fmax(0.7 * e->interval / width, 0.02));
     /* Of a small term beside larger ones nothing is proved until the spacing resolves it. */
     bool several = e->law.n > 1 || e->law.normal_mu > 0;
     if (several && !(e->found.lower > e->proved))
@@ -157,7 +163,7 @@ static void narrow(engine *e, double width, double rest)
     e->aim.slack *= factor;
     e->aim.widest *= factor;
     e->aim.alias *= fmin(factor, 0.1);
-    if (rest > 0.1 * e->wish->interval)
+    if (rest > 0.1 * e->interval)
         e->aim.noise *= 0.1;
 }
 
@@ -260,30 +266,54 @@ static void take_hint(engine *e)
     e->log_delta = log(for_epsilon ? e->query.given : e->wish->hint);
 }
 
+/* Looks and rounds for e->interval, from the start. */
+static dp_status solve(engine *e, bool *done, dp_error *err)
+{
+    const dpi_wish *wish = e->wish;
+    const bool for_epsilon = e->query.ask == DPI_ASK_EPSILON;
+    const double width =
+        wish->interval > 0 ? wish->width * e->interval / wish->interval : wish->width;
+    e->anchor = -1, e->measured = false, e->noise = e->log_delta = e->proved = 0, e->stuck = false;
+    e->margin = for_epsilon ? 3 : 1e-3;
+    e->aim = (dpi_aim){.width = width,
+                       .alias = wish->interval > 0 ? 0.01 : 0.1,
+                       .noise = 0.1,
+                       .widest = fmax(width, 0.4 * ACCEPT),
+                       .slack = for_epsilon ? 0.4 * NO_MATTER : width};
+    take_hint(e);
+    dp_status status = look_around(e, err);
+    for (int i = 0; i < ROUNDS && status == DP_OK && !*done; i++)
+        status = attempt(e, done, err);
+    return status == DP_OK && !*done && !wish->best ? too_loose(e, err) : status;
+}
+
+/* The next power of the root of 10 below an interval. */
+static double narrower(double interval)
+{
+    return pow(10, (ceil(2 * log10(interval) - 1e-6) - 1) / 2);
+}
+
 /* The engine from first look to last round. */
 static dp_status run(const dpi_pair_times *term, size_t n, dpi_question query, const dpi_wish *wish,
                      dpi_bounds *bounds, dp_error *err)
 {
-    bool for_epsilon = query.ask == DPI_ASK_EPSILON, done = false;
-    double worst = for_epsilon ? INFINITY : 1;
-    engine e = {.query = query, .wish = wish, .anchor = -1, .margin = for_epsilon ? 3 : 1e-3};
-    e.aim = (dpi_aim){.width = wish->width,
-                      .alias = wish->interval > 0 ? 0.01 : 0.1,
-                      .noise = 0.1,
-                      .widest = fmax(wish->width, 0.4 * ACCEPT),
-                      .slack = for_epsilon ? 0.4 * NO_MATTER : wish->width};
+    bool done = false;
+    double worst = query.ask == DPI_ASK_EPSILON ? INFINITY : 1;
+    engine e = {.query = query, .wish = wish, .interval = wish->interval};
     *bounds = e.found = (dpi_bounds){.upper = worst};
-    take_hint(&e);
+    dp_error stopped = {0}, again;
     dp_status status =
-        dpi_loss_law_new(term, n, &e.law) ? look_around(&e, err) : dpi_fail_nomem(err);
-    dp_error stopped = {0};
-    for (int i = 0; i < ROUNDS && status == DP_OK && !done; i++)
-        status = attempt(&e, &done, &stopped);
+        dpi_loss_law_new(term, n, &e.law) ? solve(&e, &done, &stopped) : dpi_fail_nomem(&stopped);
+    while (status == DP_EACCURACY && e.stuck && !wish->best && narrower(e.interval) >= NARROWEST) {
+        e.interval = narrower(e.interval);
+        again = (dp_error){0};
+        const dp_status next = solve(&e, &done, &again);
+        if (next != DP_EACCURACY)
+            stopped = again, status = next;
+    }
     if (status == DP_EACCURACY && wish->best && e.found.upper < worst)
         status = DP_OK;
-    else if (status == DP_OK && !done && !wish->best)
-        status = too_loose(&e, err);
-    else if (status != DP_OK && stopped.status != DP_OK)
+    else if (status != DP_OK)
         (void)dpi_fail(err, status, "%s", stopped.text);
     if (status == DP_OK)
         *bounds = (dpi_bounds){.lower = fmax(e.found.lower, 0),

@@ -346,6 +346,30 @@ static void a_narrower_interval_can_be_asked_for(void **state)
     }
 }
 
+/* Where rounding of the transform decides, a plan for a narrower interval may end where that for a
+ * wider one does not. */
+static void wider_intervals_are_answered_where_narrower_ones_are(void **state)
+{
+    (void)state;
+    static const struct {
+        double sigma, rate, delta, width;
+        uint64_t steps;
+    } cases[] = {{0.45588945830814009, 9.8055141162144712e-07, 1.5440680812931437e-10, 0.01, 2},
+                 {0.67901659465291431, 3.4327485255927584e-07, 4.2050383523971345e-13, 0.01, 3},
+                 {0.4255777712475462, 1.5759449078092995e-07, 3.1329871986168922e-14, 0.3, 194}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const dp_mechanism m = {.sampling = DP_SAMPLING_POISSON,
+                                .sigma = cases[k].sigma,
+                                .rate = cases[k].rate,
+                                .steps = cases[k].steps};
+        dp_interval e;
+        dp_error err = {0};
+        const double width = cases[k].width;
+        assert_ok(dp_account_epsilon(&m, 1, cases[k].delta, width, &e, &err), err.text);
+        assert_true(e.lower > 0 && e.upper - e.lower <= width * e.upper);
+    }
+}
+
 static void refuses(const dp_mechanism *list, size_t n, double delta, double width,
                     dp_status status, const char *says)
 {
@@ -393,6 +417,7 @@ int main(void)
         cmocka_unit_test(every_row_of_the_curve_file_is_met),
         cmocka_unit_test(losses_far_from_the_base_are_bounded),
         cmocka_unit_test(a_narrower_interval_can_be_asked_for),
+        cmocka_unit_test(wider_intervals_are_answered_where_narrower_ones_are),
         cmocka_unit_test(refuses_what_makes_no_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
