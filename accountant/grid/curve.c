@@ -18,7 +18,8 @@
  * Lam).
  *
  * Rounding: T mass_error + T log_error + 8 u N + (rounding of the exponents) in log delta, and
- * T loss_error + 8 u (|T base| + |k dx|) in epsilon, to the safe side. */
+ * T loss_error + 8 u (sum T |base| + |k dx|) in epsilon, to the safe side; and 2u of every partial
+ * sum over the terms of a list. */
 #include "accountant/grid/curve.h"
 
 #include <float.h>
@@ -170,8 +171,12 @@ static void clear(double *data, size_t n)
 /* Adds what one term says; c->top and c->cut are of knots and masses. */
 static void add_term(dpi_curve *c, const dpi_mass *m, double times)
 {
+    const double base = c->base, scale = c->log_scale;
     c->base += times * m->shift;
     c->log_scale += times * m->log_sum;
+    /* Of sums of many terms. */
+    c->loss_slack += c->base != base ? DBL_EPSILON * fabs(c->base) : 0;
+    c->log_slack += scale != 0 ? DBL_EPSILON * fabs(c->log_scale) : 0;
     c->log_tail_sum += times * m->log_tail_sum;
     c->cut += times * m->infinite;
     c->top += times * (double)m->top;
@@ -196,7 +201,7 @@ static void close_curve(dpi_curve *c)
                     4 * DBL_EPSILON * (fabs(c->log_scale) + g->tilt * reach + 16 + AGAIN);
     /* Of epsilon less a loss: as far as blend.c looks. */
     double beside = c->normal_mu * (17 + c->normal_mu / 2);
-    c->loss_slack += 4 * DBL_EPSILON * (fabs(c->base) + reach + beside);
+    c->loss_slack += 4 * DBL_EPSILON * (fmax(fabs(c->base), c->base_size) + reach + beside);
 }
 
 /* Masses of one term on the curve's side. */
@@ -237,7 +242,7 @@ static dp_status compose(const dpi_loss_law *law, double log_cut, double *data, 
     return status;
 }
 
-/* The Gaussian that is kept apart; the root of a sum of up to 2^13 squares, outward. */
+/* The Gaussian that is kept apart; the root of a sum of squares (composition.c), outward. */
 static void add_normal(dpi_curve *c, const dpi_loss_law *law)
 {
     double t = c->grid.tail_tilt;
@@ -248,7 +253,11 @@ static void add_normal(dpi_curve *c, const dpi_loss_law *law)
 dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, double log_cut,
                             double *data, dpi_curve *curve, dp_error *err)
 {
-    *curve = (dpi_curve){.mass = data, .grid = *grid, .side = DPI_UPPER, .base = law->base};
+    *curve = (dpi_curve){.mass = data,
+                         .grid = *grid,
+                         .side = DPI_UPPER,
+                         .base = law->base,
+                         .base_size = law->base_size};
     add_normal(curve, law);
     dp_status status = compose(law, log_cut, data, NULL, curve, err);
     close_curve(curve);
@@ -259,7 +268,11 @@ dp_status dpi_compose_upper(const dpi_loss_law *law, const dpi_knots *grid, doub
 dp_status dpi_compose_lower(const dpi_loss_law *law, const dpi_curve *upper, double log_cut,
                             double *data, double *work, dpi_curve *curve, dp_error *err)
 {
-    *curve = (dpi_curve){.mass = data, .grid = upper->grid, .side = DPI_LOWER, .base = law->base};
+    *curve = (dpi_curve){.mass = data,
+                         .grid = upper->grid,
+                         .side = DPI_LOWER,
+                         .base = law->base,
+                         .base_size = law->base_size};
     add_normal(curve, law);
     curve->around = upper->around;
     dp_status status = compose(law, log_cut, data, work, curve, err);

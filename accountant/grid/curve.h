@@ -31,6 +31,7 @@ typedef struct dpi_curve {
     double alias;        /* bound on what wrapping around adds to delta, where it is read */
     double start;        /* base of the upper curve, that log_tail_sum refers to */
     double base;         /* loss of knot 0 */
+    double base_size;    /* sum of the sizes of what it is a sum of */
     double top, least;   /* highest and lowest knot of the composition */
     double normal_mu;    /* of a Gaussian release that stands beside it (blend.c); 0 for none */
     double log_normal;   /* its cumulant at the tail's tilt */

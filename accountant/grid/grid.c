@@ -304,7 +304,8 @@ static dp_status run(const dpi_pair_times *term, size_t n, dpi_question query, c
     dp_error stopped = {0}, again;
     dp_status status =
         dpi_loss_law_new(term, n, &e.law) ? solve(&e, &done, &stopped) : dpi_fail_nomem(&stopped);
-    while (status == DP_EACCURACY && e.stuck && !wish->best && narrower(e.interval) >= NARROWEST) {
+    while (status == DP_EACCURACY && e.stuck && !wish->best && narrower(e.interval) >= NARROWEST &&
+           e.work < 0.75 * MOST_WORK) {
         e.interval = narrower(e.interval);
         again = (dp_error){0};
         const dp_status next = solve(&e, &done, &again);

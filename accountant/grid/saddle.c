@@ -13,6 +13,7 @@
 
 #include "accountant/grid/blend.h"
 #include "base/alloc.h"
+#include "num/linalg.h"
 
 static const double FAR = 300; /* exponents beyond which a shift is worth it */
 
@@ -116,11 +117,11 @@ double dpi_cumulant(const dpi_nodes *nodes, double c, double *mean, double *vari
 /* mu of all unsampled Gaussians, where they are to stand apart; else 0. */
 static double normal_apart(const dpi_pair_times *term, size_t n)
 {
-    double squares = 0;
+    double squares = 0, lost = 0;
     size_t others = 0;
     for (size_t i = 0; i < n; i++) {
-        double mu = term[i].pair->normal_mu;
-        squares += term[i].times * mu * mu;
+        double mu = term[i].pair->normal_mu, square = term[i].times * mu * mu;
+        dpi_add_compensated(1, &square, &squares, &lost);
         others += !(mu > 0);
     }
     double mu = sqrt(squares);
@@ -134,12 +135,15 @@ bool dpi_loss_law_new(const dpi_pair_times *term, size_t n, dpi_loss_law *law)
     law->nodes = dpi_alloc(n, sizeof *law->nodes);
     if (law->term == NULL || law->nodes == NULL)
         return false;
+    double lost = 0;
     for (size_t i = 0; i < n; i++) {
         if (law->normal_mu > 0 && term[i].pair->normal_mu > 0)
             continue;
         law->term[law->n++] = term[i];
         law->steps += term[i].times;
-        law->base += term[i].times * term[i].pair->base;
+        const double base = term[i].times * term[i].pair->base;
+        dpi_add_compensated(1, &base, &law->base, &lost);
+        law->base_size += fabs(base);
     }
     return true;
 }

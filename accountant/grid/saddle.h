@@ -32,7 +32,8 @@ typedef struct dpi_loss_law {
     size_t n;
     dpi_pair_times *term; /* [n], owned; their pairs are borrowed */
     dpi_nodes *nodes;     /* [n], owned */
-    double steps, base;   /* sum of times, of times * base */
+    double steps, base;   /* sum of times, of times * base: within 2u of base_size */
+    double base_size;     /* sum of times * |base| */
     double normal_mu;     /* of the Gaussian kept apart; 0 for none */
 } dpi_loss_law;
 

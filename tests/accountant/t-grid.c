@@ -1,6 +1,7 @@
 /* The grid engine, one direction at a time, against exact values; running out of memory. */
 #include "accountant/grid/grid.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,27 @@ static void a_mass_that_is_no_number_bounds_nothing(void **state)
     }
 }
 
+/* Each of the small bases is just below half an ulp of the large one. */
+static void bases_of_many_terms_add_up(void **state)
+{
+    (void)state;
+    enum { MANY = 4000 };
+    dpi_pair large = dpi_pair_gaussian(2, 0.5, DPI_REMOVE);
+    dpi_pair small = dpi_pair_gaussian(2, 5e-8, DPI_REMOVE);
+    static dpi_pair_times term[1 + MANY];
+    term[0] = (dpi_pair_times){&large, 1e9};
+    long double sum = 1e9L * (long double)large.base;
+    for (size_t i = 1; i <= MANY; i++) {
+        term[i] = (dpi_pair_times){&small, 1};
+        sum += (long double)small.base;
+    }
+    dpi_loss_law law;
+    assert_true(dpi_loss_law_new(term, 1 + MANY, &law));
+    assert_true(fabsl(law.base - sum) <= 2 * DBL_EPSILON * law.base_size);
+    assert_true(law.base_size >= -sum * (1 - 1e-12L));
+    dpi_loss_law_free(&law);
+}
+
 static double no_number(const dpi_piece *piece, double x_low, double x_high)
 {
     (void)piece, (void)x_low, (void)x_high;
@@ -313,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mass_that_is_no_number_bounds_nothing),
+        cmocka_unit_test(bases_of_many_terms_add_up),
         cmocka_unit_test(errors_that_are_no_numbers_bound_nothing),
         cmocka_unit_test(bounds_both_directions_of_the_table),
         cmocka_unit_test(intervals_of_the_table_hold_the_exact_value),

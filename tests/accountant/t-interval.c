@@ -346,6 +346,35 @@ static void a_narrower_interval_can_be_asked_for(void **state)
     }
 }
 
+/* Squares of mu, each just below half an ulp of what the first releases come to: a plain sum has
+ * none of them, and epsilon as much too small as all of them make. */
+static void many_small_releases_add_up(void **state)
+{
+    (void)state;
+    SKIP_WITHOUT_LONG_DOUBLE();
+    enum { MANY = 8000 };
+    static dp_mechanism list[1 + MANY];
+    const double delta = 1e-5;
+    long double squares = 0;
+    for (size_t k = 0; k <= MANY; k++) {
+        list[k] = (dp_mechanism){.sampling = DP_SAMPLING_FULL,
+                                 .sigma = k == 0 ? 0.0625 : 7.5e5,
+                                 .rate = 1,
+                                 .steps = k == 0 ? 65 : 1};
+        const long double sigma = list[k].sigma;
+        squares += list[k].steps / (sigma * sigma);
+    }
+    dp_interval e;
+    dp_error err = {0};
+    assert_ok(dp_account_epsilon(list, 1 + MANY, delta, 0, &e, &err), err.text);
+    const long double mu = sqrtl(squares), root = sqrtl(0.5L);
+    for (int i = 0; i < 2; i++) {
+        const long double at = i == 0 ? e.lower : e.upper, x = at / mu - mu / 2;
+        const long double value = erfcl(x * root) / 2 - expl(at) * erfcl((x + mu) * root) / 2;
+        assert_true(i == 0 ? value >= delta * (1 - 1e-13L) : value <= delta * (1 + 1e-13L));
+    }
+}
+
 /* Where rounding of the transform decides, a plan for a narrower interval may end where that for a
  * wider one does not. */
 static void wider_intervals_are_answered_where_narrower_ones_are(void **state)
@@ -417,6 +446,7 @@ int main(void)
         cmocka_unit_test(every_row_of_the_curve_file_is_met),
         cmocka_unit_test(losses_far_from_the_base_are_bounded),
         cmocka_unit_test(a_narrower_interval_can_be_asked_for),
+        cmocka_unit_test(many_small_releases_add_up),
         cmocka_unit_test(wider_intervals_are_answered_where_narrower_ones_are),
         cmocka_unit_test(refuses_what_makes_no_list),
     };
