@@ -3,7 +3,7 @@
     cnn_jax_privacy.py private [M] | plain
 
 M as in vae_jax_privacy.py.  Convolutions are products with patches and pooling is a maximum of shifted
-images: in a compiled loop XLA's own operations for them take some twenty times as long on a processor.
+images: in a compiled loop XLA's own operations for them take many times as long on a processor.
 """
 import sys
 from functools import reduce
