@@ -13,8 +13,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "num/linalg.h"
 
-/* Relative, above the rounding of a sum of up to some thousand logarithms. */
+/* Relative, far above the rounding of a compensated sum of logarithms and of 1 - e^sum. */
 static const double rounding = 0x1p-40;
 
 static bool is_rare(const dp_mechanism *m)
@@ -51,7 +52,7 @@ static dp_status check(const dp_mechanism *m, dp_error *err)
 
 dp_status dpi_rare_take(const dp_mechanism *list, size_t n, dpi_rare *rare, dp_error *err)
 {
-    double log_kept = 0;
+    double log_kept = 0, lost = 0;
     dp_status status = DP_OK;
     *rare = (dpi_rare){.rest = dpi_alloc(n, sizeof *list)};
     if (rare->rest == NULL)
@@ -59,8 +60,10 @@ dp_status dpi_rare_take(const dp_mechanism *list, size_t n, dpi_rare *rare, dp_e
     for (size_t i = 0; i < n && status == DP_OK; i++)
         if (!is_rare(&list[i]))
             rare->rest[rare->n++] = list[i];
-        else if ((status = check(&list[i], err)) == DP_OK)
-            log_kept += (double)list[i].steps * log1p(-list[i].sigma);
+        else if ((status = check(&list[i], err)) == DP_OK) {
+            const double kept = (double)list[i].steps * log1p(-list[i].sigma);
+            dpi_add_compensated(1, &kept, &log_kept, &lost);
+        }
     const double told = -expm1(log_kept);
     rare->least = told * (1 - rounding);
     rare->most = fmin(1, told * (1 + rounding));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "accountant/answers/rare.h"
 #include "tests/lib/check.h"
 
 static dp_mechanism rare(double chance, uint64_t steps)
@@ -136,9 +137,33 @@ static void what_is_none_is_refused(void **state)
     assert_fails(dp_calibrate_steps(&list[1], 1, 1e-5, &steps, &err), DP_EMISMATCH, &err, "alone");
 }
 
+/* Each of the small chances is just below half an ulp of the large one's logarithm. */
+static void many_small_chances_add_up(void **state)
+{
+    (void)state;
+    SKIP_WITHOUT_LONG_DOUBLE();
+    enum { MANY = 40000 };
+    static dp_mechanism list[1 + MANY];
+    long double log_kept = 0;
+    for (size_t k = 0; k <= MANY; k++) {
+        list[k] = (dp_mechanism){.noise = DP_NOISE_ALL_OR_NOTHING,
+                                 .sampling = DP_SAMPLING_FULL,
+                                 .sigma = k == 0 ? 0.5 : 5.4e-17,
+                                 .rate = 1,
+                                 .steps = 1};
+        log_kept += log1pl(-(long double)list[k].sigma);
+    }
+    dpi_rare rare;
+    dp_error err = {0};
+    assert_ok(dpi_rare_take(list, 1 + MANY, &rare, &err), err.text);
+    assert_true(rare.least <= -expm1l(log_kept) && rare.most >= -expm1l(log_kept));
+    dpi_rare_free(&rare);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_small_chances_add_up),
         cmocka_unit_test(its_chance_is_added_to_delta),
         cmocka_unit_test(epsilon_is_that_of_the_rest_at_what_is_left),
         cmocka_unit_test(a_plain_epsilon_and_delta_can_be_written),
