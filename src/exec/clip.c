@@ -40,7 +40,9 @@ static void add_norm2(const dpi_part *p, size_t m, double *norm2)
         dpi_terms_norm2(p->terms, m, norm2);
         return;
     }
-    for (size_t r = 0; r < m; r++)
+    for (size_t r = 0; r < m && p->size >= DPI_LONG; r++)
+        norm2[r] += dpi_squares(p->size, p->call.out + r * p->size);
+    for (size_t r = 0; r < m && p->size < DPI_LONG; r++)
         for (size_t e = 0; e < p->size; e++)
             norm2[r] += p->call.out[r * p->size + e] * p->call.out[r * p->size + e];
 }

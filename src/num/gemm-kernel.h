@@ -2,8 +2,8 @@
  *
  * The file that includes it defines KERNEL_REAL, KERNEL_BYTES (of a vector), KERNEL_TARGET (an
  * attribute), KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY
- * KERNEL_CHAIN (the type), KERNEL_CHAINS and, if it is wanted, KERNEL_OUTER (names), and `fused`,
- * the vector a b + c.
+ * KERNEL_CHAIN (the type), KERNEL_CHAINS and, if it is wanted, KERNEL_OUTER (names), `fused`,
+ * the vector a b + c, and where there is one KERNEL_TURN, which transposes LINE rows of LINE numbers.
  *
  * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile
  * it falls into, wherever that stands and however deep it is cut: tiles differ in how many chains
@@ -43,6 +43,14 @@ typedef struct meeting {
     size_t c_step, columns;
     bool fresh; /* sums start from zero, else from c */
 } meeting;
+
+/* Vectors of the next panel where so many columns are left: four are two and two, since one alone
+ * would wait for its factors. */
+static inline size_t width_of(size_t columns)
+{
+    size_t vectors = (columns + LANES - 1) / LANES;
+    return vectors == VECTORS + 1 ? 2 : vectors < VECTORS ? vectors : VECTORS;
+}
 
 /* Sums of `rows` rows and `width` vectors. */
 KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, element *c,
@@ -134,36 +142,51 @@ KERNEL_INLINE void copy_rows(size_t width, size_t rows, size_t from_step, const 
 KERNEL_INLINE void turn_line(size_t count, size_t columns, size_t from_step, const element *from,
                              size_t step, element *panel)
 {
-    for (size_t t = 0; t < columns; t++)
+    size_t t = 0;
+#ifdef KERNEL_TURN
+    for (; count == LINE && t + LINE <= columns; t += LINE)
+        KERNEL_TURN(from_step, from + t * from_step, step, panel + t);
+#endif
+    for (; t < columns; t++)
 #pragma GCC unroll 16
         for (size_t d = 0; d < count; d++)
             panel[d * step + t] = from[t * from_step + d];
 }
 
-/* The columns from j of rows l ... of op(b), zero beyond the last. */
-static KERNEL_TARGET void pack(const KERNEL_PRODUCT *p, size_t l, size_t j, const meeting *here,
-                               element *panel)
+/* The columns from j of rows l ... of b, as they stand there: beyond the last column a row goes on with
+ * what follows in b, or where nothing does with zeros, and nothing of these is used. */
+static KERNEL_TARGET void pack_rows(const KERNEL_PRODUCT *p, size_t l, size_t j,
+                                    const meeting *here, element *panel)
 {
-    size_t step = here->panel_step, columns = here->columns, depth = here->depth;
-    const element *from = p->transpose_b ? p->b + j * p->k + l : p->b + l * p->n + j;
+    const size_t step = here->panel_step, depth = here->depth, rest = (p->k - l) * p->n - j;
+    const element *from = p->b + l * p->n + j;
+    size_t rows = rest < step ? 0 : (rest - step) / p->n + 1;
+    rows = rows < depth ? rows : depth;
+    if (step == 3 * LANES)
+        copy_rows(3, rows, p->n, from, panel);
+    else if (step == 2 * LANES)
+        copy_rows(2, rows, p->n, from, panel);
+    else
+        copy_rows(1, rows, p->n, from, panel);
+    for (size_t i = rows; i < depth; i++) {
+        memset(panel + i * step, 0, step * sizeof *panel);
+        memcpy(panel + i * step, from + i * p->n, here->columns * sizeof *panel);
+    }
+}
+
+/* The same of op(b) = b^T, zero beyond the last column. */
+static KERNEL_TARGET void pack_turned(const KERNEL_PRODUCT *p, size_t l, size_t j,
+                                      const meeting *here, element *panel)
+{
+    const size_t step = here->panel_step, columns = here->columns, depth = here->depth;
+    const element *from = p->b + j * p->k + l;
     if (columns < step)
         memset(panel, 0, depth * step * sizeof *panel);
-    for (size_t i = 0; i < depth && p->transpose_b; i += LINE)
+    for (size_t i = 0; i < depth; i += LINE)
         if (i + LINE <= depth)
             turn_line(LINE, columns, p->k, from + i, step, panel + i * step);
         else
             turn_line(depth - i, columns, p->k, from + i, step, panel + i * step);
-    if (p->transpose_b)
-        return;
-    if (columns == 3 * LANES)
-        copy_rows(3, depth, p->n, from, panel);
-    else if (columns == 2 * LANES)
-        copy_rows(2, depth, p->n, from, panel);
-    else if (columns == LANES)
-        copy_rows(1, depth, p->n, from, panel);
-    else
-        for (size_t i = 0; i < depth; i++)
-            memcpy(panel + i * step, from + i * p->n, columns * sizeof *panel);
 }
 
 KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
@@ -171,10 +194,10 @@ KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
     element panel[DEPTH * VECTORS * LANES];
     bool ta = p->transpose_a;
     size_t n = p->n, k = p->k;
-    for (size_t j = 0; j < n; j += VECTORS * LANES)
+    for (size_t j = 0, width; j < n; j += width) {
+        width = width_of(n - j) * LANES;
+        size_t columns = n - j < width ? n - j : width;
         for (size_t l = 0; l < k; l += DEPTH) {
-            size_t columns = n - j < VECTORS * LANES ? n - j : VECTORS * LANES;
-            size_t width = (columns + LANES - 1) / LANES * LANES;
             left side = {ta ? p->a + l * p->m : p->a + l, ta ? 1 : k, ta ? p->m : 1};
             meeting here = {.panel = panel,
                             .panel_step = width,
@@ -183,14 +206,17 @@ KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
                             .c_step = n,
                             .columns = columns,
                             .fresh = l == 0};
-            if (p->m > KERNEL_ROWS || p->transpose_b || columns < width) {
-                pack(p, l, j, &here, panel);
+            if (p->transpose_b) {
+                pack_turned(p, l, j, &here, panel);
+            } else if (p->m > KERNEL_ROWS || columns < width) {
+                pack_rows(p, l, j, &here, panel);
             } else { /* where it is, since too few rows will read it */
                 here.panel = p->b + l * n + j;
                 here.panel_step = n;
             }
             meet(&here, p->m, side);
         }
+    }
 }
 
 #ifdef KERNEL_OUTER
@@ -208,9 +234,9 @@ KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_outer_term *term, size
                                 size_t columns, element *sum)
 {
     element panel[DPI_GEMM_TERMS * VECTORS * LANES], side[DPI_GEMM_TERMS * KERNEL_ROWS];
-    for (size_t j = 0; j < columns; j += VECTORS * LANES) {
-        size_t count = columns - j < VECTORS * LANES ? columns - j : VECTORS * LANES;
-        size_t width = (count + LANES - 1) / LANES * LANES;
+    for (size_t j = 0, width; j < columns; j += width) {
+        width = width_of(columns - j) * LANES;
+        size_t count = columns - j < width ? columns - j : width;
         for (size_t l = 0; l < n_terms; l++)
             scaled(count, width, term[l].scale_b, term[l].b + j, panel + l * width);
         for (size_t i = 0; i < rows; i += KERNEL_ROWS) {
@@ -283,7 +309,7 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
                               const dpi_chain_sum *to, size_t i, size_t j)
 {
     _Alignas(KERNEL_BYTES) element beside[KERNEL_ROWS * VECTORS * LANES];
-    _Alignas(KERNEL_BYTES) double off[KERNEL_ROWS * VECTORS * LANES] = {0};
+    double off[PRECISE ? KERNEL_ROWS * VECTORS * LANES : 1] = {0}; /* of one number: for nothing */
     size_t step = width * LANES, rows = to->rows - i < KERNEL_ROWS ? to->rows - i : KERNEL_ROWS;
     size_t count = to->columns - j < step ? to->columns - j : step;
     double *sum = to->sum + i * to->columns + j;
@@ -294,16 +320,16 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
         for (size_t r = 0; r < rows; r++)
             add_row(count, beside + r * step, to->fresh && l == 0, sum + r * to->columns,
                     to->lost != NULL ? to->lost + i * to->columns + j + r * to->columns
-                                     : off + r * step);
+                                     : off + (PRECISE ? r * step : 0));
     }
 }
 
 KERNEL_TARGET void KERNEL_CHAINS(size_t n, const KERNEL_CHAIN *chain, const dpi_chain_sum *to)
 {
-    for (size_t j = 0; j < to->columns; j += VECTORS * LANES) {
-        size_t width = (to->columns - j + LANES - 1) / LANES;
+    for (size_t j = 0, width; j < to->columns; j += width * LANES) {
+        width = width_of(to->columns - j);
         for (size_t i = 0; i < to->rows; i += KERNEL_ROWS)
-            if (width >= VECTORS)
+            if (width == VECTORS)
                 chain_tile(VECTORS, n, chain, to, i, j);
             else if (width == 2)
                 chain_tile(2, n, chain, to, i, j);

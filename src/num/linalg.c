@@ -36,6 +36,27 @@ double dpi_dot(size_t n, const double *a, const double *b)
     return (s0 + s1) + (s2 + s3);
 }
 
+/* In sixteen interleaved sums, for the widest vectors; static as below. */
+DPI_LOOPS static double long_squares(size_t n, const double *a)
+{
+    double sum[16] = {0};
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (size_t k = 0; k < 16; k++)
+            sum[k] += a[i + k] * a[i + k];
+    for (; i < n; i++)
+        sum[0] += a[i] * a[i];
+    for (size_t half = 8; half > 0; half /= 2)
+        for (size_t k = 0; k < half; k++)
+            sum[k] += sum[k + half];
+    return sum[0];
+}
+
+double dpi_squares(size_t n, const double *a)
+{
+    return n < DPI_LONG ? dpi_dot(n, a, a) : long_squares(n, a);
+}
+
 /* Sums of squares between these lose nothing that counts: a lost square is below 1e-308. */
 static const double squares_from = 1e-250, squares_to = 1e250;
 
@@ -43,7 +64,7 @@ static const double squares_from = 1e-250, squares_to = 1e250;
  * exact, however near to 0 it is. */
 static double norm_in_units(size_t n, const double *a, double *unit)
 {
-    double squares = dpi_dot(n, a, a), top = 0, sum = 0;
+    double squares = dpi_squares(n, a), top = 0, sum = 0;
     *unit = 1;
     if (squares > squares_from && squares < squares_to)
         return sqrt(squares);

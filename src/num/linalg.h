@@ -64,6 +64,12 @@ bool dpi_gemm_fits_blas(size_t m, size_t n, size_t k);
 /* Sum of a[i] * b[i], in four interleaved partial sums: the same for the same n everywhere. */
 double dpi_dot(size_t n, const double *a, const double *b);
 
+/* Numbers from which on squares are added up by vectors. */
+enum { DPI_LONG = 64 };
+
+/* Sum of a[i]^2, in as many interleaved sums as n decides. */
+double dpi_squares(size_t n, const double *a);
+
 /* Euclidean norm of a[n], to a few units in the last place: no square under- or overflows on the
  * way.  NaN or infinite where an element is. */
 double dpi_norm(size_t n, const double *a);
