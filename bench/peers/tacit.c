@@ -4,10 +4,11 @@
  *   tacit vae | vae-plain | cnn | cnn-plain | hierarchical[-d3p][-plain] [threads]
  *
  * vae: the step of bench/vae_step in single precision, batches of 128 without replacement out of
- * 60000. cnn: the network of examples/cnn for images of 28 x 28, so too, batches of 512.
- * hierarchical: the library's defaults, Poisson samples of 10 on average; -d3p: the form of d3p,
- * batches of 10 without replacement.  -plain: without privacy.  No run is seeded: noise and batches
- * come from the generator of releases, and nothing is certified for the form of d3p. */
+ * 60000, whose pixels are bytes as in examples/vae. cnn: the network of examples/cnn for images of
+ * 28 x 28, so too, batches of 512.  hierarchical: the library's defaults, Poisson samples of 10 on
+ * average; -d3p: the form of d3p, batches of 10 without replacement.  -plain: without privacy.  No
+ * run is seeded: noise and batches come from the generator of releases, and nothing is certified for
+ * the form of d3p. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,9 @@ static void stop(const char *why)
     exit(1);
 }
 
-static double *images(void)
+static unsigned char *images(void)
 {
-    double *x = malloc((size_t)IMAGES * VAE_PIXELS * sizeof *x);
+    unsigned char *x = malloc((size_t)IMAGES * VAE_PIXELS);
     uint32_t random = 1;
     if (x == NULL)
         stop("out of memory");
@@ -68,8 +69,8 @@ static dp_svi *new_vae(bool private, size_t threads)
     dp_dataset *data = dp_dataset_new(IMAGES);
     if (encoder == NULL || data == NULL)
         stop("out of memory");
-    dp_dataset_real(data, "x", VAE_PIXELS,
-                    images()); /* data and column live as long as the program */
+    dp_dataset_bytes(data, "x", VAE_PIXELS, 1,
+                     images()); /* data and column live as long as the program */
     if (dp_svi_new(decoder, encoder, data, &opts, &svi, &err) != DP_OK ||
         vae_start(svi, 1, &err) != DP_OK)
         stop(err.text);
@@ -107,7 +108,7 @@ static dp_svi *new_cnn(bool private, size_t threads)
     dp_dataset *data = dp_dataset_new(IMAGES);
     if (data == NULL)
         stop("out of memory");
-    dp_dataset_real(data, "x", VAE_PIXELS, images());
+    dp_dataset_bytes(data, "x", VAE_PIXELS, 1, images());
     dp_dataset_index(data, "y", labels());
     if (dp_cnn(&network, &m, &err) != DP_OK ||
         dp_svi_new(m, NULL, data, &opts, &svi, &err) != DP_OK)

@@ -85,15 +85,62 @@ static int exponent(size_t n, const double *x)
     return (int)(largest_bits(n, x) >> 52) - 1023;
 }
 
+/* The same of floats, of which the largest is a double then. */
+DPI_LOOPS static uint32_t largest_bits_single(size_t n, const float *x)
+{
+    uint32_t largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= UINT32_MAX >> 1;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest;
+}
+
+static int exponent_single(size_t n, const float *x)
+{
+    uint32_t bits = largest_bits_single(n, x);
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
+    const double wide = (double)largest;
+    return exponent(1, &wide);
+}
+
+DPI_LOOPS static void scale_single(size_t n, const float *x, double power, double weight,
+                                   float *restrict to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (float)((double)x[i] * power * weight);
+}
+
+static int balance(int of_a, int of_b, double weight)
+{
+    int e = (of_b + ilogb(weight) - of_a) / 2;
+    return e > 1000 ? 1000 : e < -1000 ? -1000 : e;
+}
+
 int dpi_pair_balance(size_t rows, const double *a, size_t columns, const double *b, double weight)
 {
-    int e = (exponent(columns, b) + ilogb(weight) - exponent(rows, a)) / 2;
-    return e > 1000 ? 1000 : e < -1000 ? -1000 : e;
+    return balance(exponent(rows, a), exponent(columns, b), weight);
+}
+
+int dpi_pair_balance_single(size_t rows, const float *a, size_t columns, const float *b,
+                            double weight)
+{
+    return balance(exponent_single(rows, a), exponent_single(columns, b), weight);
 }
 
 void dpi_pair_scale(size_t n, const double *x, double power, double weight, size_t step, float *to)
 {
     scale(n, x, power, weight, to);
+    memset(to + n, 0, (step - n) * sizeof *to);
+}
+
+void dpi_pair_scale_single(size_t n, const float *x, double power, double weight, size_t step,
+                           float *to)
+{
+    scale_single(n, x, power, weight, to);
     memset(to + n, 0, (step - n) * sizeof *to);
 }
 

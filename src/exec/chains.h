@@ -23,9 +23,13 @@ size_t dpi_chain_records(size_t rank, size_t n, double clip);
 /* A weighted product w a b^T is kept as a 2^e and w b 2^-e, whose largest numbers are about equal.
  * Returns e; 2^e and 2^-e are normal numbers. */
 int dpi_pair_balance(size_t rows, const double *a, size_t columns, const double *b, double weight);
+int dpi_pair_balance_single(size_t rows, const float *a, size_t columns, const float *b,
+                            double weight);
 
 /* to[step] = (x[n] power) weight, rounded to floats, and zeros. */
 void dpi_pair_scale(size_t n, const double *x, double power, double weight, size_t step, float *to);
+void dpi_pair_scale_single(size_t n, const float *x, double power, double weight, size_t step,
+                           float *to);
 
 typedef struct dpi_chains {
     size_t rows, columns, a_step, b_step, rank;

@@ -32,6 +32,14 @@ DPI_LOOPS static void clip_weights(size_t m, const double *norm2, double clip, d
 
 static void add_norm2(const dpi_part *p, size_t m, double *norm2)
 {
+    for (size_t r = 0; r < m && p->kept[0] != NULL; r++) {
+        const size_t *size = p->call.in_size;
+        double norm = dpi_norm_of_outer_single(size[0], p->kept[0] + r * size[0], size[1],
+                                               p->kept[1] + r * size[1]);
+        norm2[r] += norm * norm;
+    }
+    if (p->kept[0] != NULL)
+        return;
     if (p->factored != NULL) {
         p->factored->norm2(&p->call, norm2);
         return;

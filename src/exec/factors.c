@@ -63,21 +63,36 @@ struct dpi_factors {
     size_t n_parts, *part_size;
 };
 
-static bool is_outer(const dpi_part *p)
+bool dpi_factors_find(dpi_run *run)
 {
-    const dpi_attr *attr = p->call.attr;
-    bool outer = p->factored != NULL && p->factored->outer;
-    return outer && attr->rows >= LEAST && attr->columns >= LEAST;
+    const dpi_run_spec *spec = &run->spec;
+    double outer = 0, all = 0;
+    run->outer = dpi_arena_alloc(&run->arena, spec->n_parts, sizeof *run->outer);
+    for (size_t i = 0; run->outer != NULL && i < spec->n_parts; i++) {
+        const dpi_node *node = dpi_get(spec->graph, spec->parts[i]);
+        const double size = (double)dpi_shape_size(&node->shape);
+        run->outer[i] = run->decompositions[i].way == DPI_FACTORED &&
+                        dpi_factored_forms[node->op->id].outer && node->attr.rows >= LEAST &&
+                        node->attr.columns >= LEAST;
+        all += size;
+        outer += run->outer[i] ? size : 0;
+    }
+    run->mostly_outer = outer > all / 2;
+    return run->outer != NULL;
 }
 
 bool dpi_factors_pay(const dpi_run *run)
 {
-    double outer = 0, all = 0;
-    for (size_t i = 0; i < run->spec.n_parts; i++) {
-        all += (double)run->parts[i].size;
-        outer += is_outer(&run->parts[i]) ? (double)run->parts[i].size : 0;
-    }
-    return outer > all / 2;
+    return run->mostly_outer;
+}
+
+bool dpi_factors_are_floats(const dpi_run *run, size_t part)
+{
+    const dpi_graph *g = run->spec.graph;
+    if (!run->spec.kept || !run->spec.single || !run->mostly_outer || !run->outer[part])
+        return false;
+    const dpi_node *node = dpi_get(g, run->spec.parts[part]);
+    return dpi_get(g, node->in[0])->shape.per_record && dpi_get(g, node->in[1])->shape.per_record;
 }
 
 static size_t padded(size_t n)
@@ -93,7 +108,7 @@ static void list_parts(dpi_factors *f, const dpi_run *run)
     for (size_t i = 0; i < f->n_parts; i++) {
         const dpi_part *p = &run->parts[i];
         f->part_size[i] = p->size;
-        f->is_kept[i] = is_outer(p);
+        f->is_kept[i] = run->outer[i];
         if (f->is_kept[i]) {
             kept *k = &f->kept[f->n_kept++];
             *k = (kept){.part = i,
@@ -179,15 +194,49 @@ size_t dpi_factors_chain(const dpi_run *run, size_t n, double clip)
 /* ---- keeping ---- */
 
 DPI_LOOPS static void scale_double(size_t n, const double *x, double power, double weight,
-                                   double *restrict to)
+                                   size_t step, double *restrict to)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = x[i] * power * weight;
+    for (size_t i = n; i < step; i++)
+        to[i] = 0;
 }
 
-static void keep_record(const kept *k, const dpi_call *call, size_t r, double weight, bool narrow,
+/* The same of floats, in double. */
+DPI_LOOPS static void scale_widened(size_t n, const float *x, double power, double weight,
+                                    size_t step, double *restrict to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (double)x[i] * power * weight;
+    for (size_t i = n; i < step; i++)
+        to[i] = 0;
+}
+
+static void keep_floats(const kept *k, const dpi_part *p, size_t r, double weight, bool narrow,
                         slot *to)
 {
+    const float *a = p->kept[0] + r * k->rows, *b = p->kept[1] + r * k->columns;
+    const int e = dpi_pair_balance_single(k->rows, a, k->columns, b, weight);
+    const size_t a_at = k->a_at + to->n * k->a_step, b_at = k->b_at + to->n * k->b_step;
+    if (narrow) {
+        float *numbers = to->numbers;
+        dpi_pair_scale_single(k->rows, a, ldexp(1, e), 1, k->a_step, numbers + a_at);
+        dpi_pair_scale_single(k->columns, b, ldexp(1, -e), weight, k->b_step, numbers + b_at);
+    } else {
+        double *numbers = to->numbers;
+        scale_widened(k->rows, a, ldexp(1, e), 1, k->a_step, numbers + a_at);
+        scale_widened(k->columns, b, ldexp(1, -e), weight, k->b_step, numbers + b_at);
+    }
+}
+
+static void keep_record(const kept *k, const dpi_part *p, size_t r, double weight, bool narrow,
+                        slot *to)
+{
+    const dpi_call *call = &p->call;
+    if (p->kept[0] != NULL) {
+        keep_floats(k, p, r, weight, narrow, to);
+        return;
+    }
     const double *a = call->in[0] + r * call->in_step[0], *b = call->in[1] + r * call->in_step[1];
     int e = dpi_pair_balance(k->rows, a, k->columns, b, weight);
     size_t a_at = k->a_at + to->n * k->a_step, b_at = k->b_at + to->n * k->b_step;
@@ -197,10 +246,8 @@ static void keep_record(const kept *k, const dpi_call *call, size_t r, double we
         dpi_pair_scale(k->columns, b, ldexp(1, -e), weight, k->b_step, numbers + b_at);
     } else {
         double *numbers = to->numbers;
-        scale_double(k->rows, a, ldexp(1, e), 1, numbers + a_at);
-        scale_double(k->columns, b, ldexp(1, -e), weight, numbers + b_at);
-        memset(numbers + a_at + k->rows, 0, (k->a_step - k->rows) * sizeof *numbers);
-        memset(numbers + b_at + k->columns, 0, (k->b_step - k->columns) * sizeof *numbers);
+        scale_double(k->rows, a, ldexp(1, e), 1, k->a_step, numbers + a_at);
+        scale_double(k->columns, b, ldexp(1, -e), weight, k->b_step, numbers + b_at);
     }
 }
 
@@ -230,8 +277,7 @@ void dpi_factors_keep(dpi_factors *f, dpi_run *run, size_t m, double clip, size_
     to->n = 0;
     for (size_t r = 0; r < m; r++) {
         for (size_t i = 0; i < f->n_kept && weight[r] != 0; i++)
-            keep_record(&f->kept[i], &run->parts[f->kept[i].part].call, r, weight[r], chain > 0,
-                        to);
+            keep_record(&f->kept[i], &run->parts[f->kept[i].part], r, weight[r], chain > 0, to);
         to->n += weight[r] != 0;
     }
 }

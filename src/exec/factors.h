@@ -13,8 +13,15 @@
 
 typedef struct dpi_factors dpi_factors;
 
-/* Whether most numbers of the release are outer products of records' values. */
+/* Finds, while a run is made, which parts of its release are outer products of records' values, and
+ * whether most numbers of it are; its decompositions are there.  False when memory is out. */
+bool dpi_factors_find(dpi_run *run);
+
+/* Whether they are. */
 bool dpi_factors_pay(const dpi_run *run);
+
+/* Whether the factors of a part are read as floats alone; while the run is made. */
+bool dpi_factors_are_floats(const dpi_run *run, size_t part);
 
 /* Room in `arena` for `slots` chunks of run's records, each with n_extra numbers more.
  * DP_ENOMEM. */

@@ -23,6 +23,9 @@ typedef struct dpi_part {
     size_t size;
     dpi_terms *terms;   /* or NULL: the value itself is summed */
     dpi_chains *chains; /* or NULL: sums are in double */
+    const float
+        *kept[2]; /* an outer product's factors, records one behind the other, where they are
+                           * floats alone (dpi_run_spec.kept); else NULL, and they are the call's */
 } dpi_part;
 
 /* A value and its copy in single precision. */
@@ -74,7 +77,9 @@ struct dpi_run {
     size_t n_bindings;
     dpi_decomposition *decompositions; /* [n_parts] */
     dpi_part *parts;
-    dpi_call **sums; /* calls that sum over records, whose results start at zero */
+    bool *outer, mostly_outer; /* [n_parts] which parts are outer products (factors.c); most numbers
+                                * of the release */
+    dpi_call **sums;           /* calls that sum over records, whose results start at zero */
     size_t n_sums;
     bool chained; /* some sums go through chains of floats */
     double *ones; /* [chunk] weights of records that are added as they are */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "exec/factors.h"
 #include "exec/run-state.h"
 #include "exec/single.h"
 #include "exec/strips.h"
@@ -273,7 +274,7 @@ static dp_status build(dpi_run *run, dp_error *err)
     bool *wide = dpi_arena_alloc(&run->arena, n_nodes, sizeof *wide);
     run->value = dpi_arena_alloc(&run->arena, n_nodes, sizeof *run->value);
     if (needed == NULL || stage == NULL || node_of_call == NULL || wide == NULL ||
-        run->value == NULL)
+        run->value == NULL || !dpi_factors_find(run))
         return dpi_fail_nomem(err);
     dpi_single_mark_wide(run, wide);
     for (size_t i = 0; i < spec->n_lent; i++)

@@ -38,7 +38,8 @@ typedef struct dpi_run_spec {
     size_t chunk;           /* records at a time, >= 1 */
     dpi_choice choice;      /* of the parts' decompositions */
     bool single;            /* values of records are computed in single precision (single.c) */
-    size_t strip;           /* bytes of values in a strip (strips.c); 0: as caches are */
+    bool kept;        /* clipped sums are of single records, and by factors.h where they may */
+    size_t strip;     /* bytes of values in a strip (strips.c); 0: as caches are */
     bool all_columns; /* those of the graph that nothing wanted needs are checked too, if there */
 } dpi_run_spec;
 

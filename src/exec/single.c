@@ -12,6 +12,7 @@
 #include <sodium.h>
 
 #include "base/compiler.h"
+#include "exec/factors.h"
 #include "exec/strips.h"
 
 /* A group number below this is a float. */
@@ -34,7 +35,20 @@ void dpi_single_mark_wide(const dpi_run *run, bool *wide)
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++)
         wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || dpi_is_source(&g->nodes[i]);
-    dpi_strips_mark_read(run, wide);
+    for (size_t i = 0; i < run->spec.n_wanted; i++)
+        wide[run->spec.wanted[i]] = true;
+    for (size_t i = 0; i < run->spec.n_parts; i++)
+        if (!dpi_factors_are_floats(run, i))
+            dpi_strips_mark_part(run, i, wide);
+}
+
+/* Where kept factors are. */
+static void list_factors(dpi_run *run)
+{
+    for (size_t i = 0; i < run->spec.n_parts; i++)
+        for (int k = 0; k < 2 && dpi_factors_are_floats(run, i); k++)
+            run->parts[i].kept[k] =
+                run->narrow[dpi_get(run->spec.graph, run->spec.parts[i])->in[k]];
 }
 
 /* Makes the float buffers: of records' values, and of what else they read. */
@@ -136,6 +150,7 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
         make_single(run, node_of_call[i], &run->calls[RECORDS][i], &run->singles[i]);
+    list_factors(run);
     return make_room(run) ? DP_OK : dpi_fail_nomem(err);
 }
 

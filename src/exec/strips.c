@@ -18,8 +18,11 @@
  * measured best. */
 static const size_t usual_bytes = (size_t)1 << 16;
 
-static void mark_part(const dpi_graph *g, dpi_id part, const dpi_decomposition *d, bool *read)
+void dpi_strips_mark_part(const dpi_run *run, size_t i, bool *read)
 {
+    const dpi_graph *g = run->spec.graph;
+    const dpi_decomposition *d = &run->decompositions[i];
+    const dpi_id part = run->spec.parts[i];
     read[part] = true;
     for (size_t t = 0; t < (d->way == DPI_FACTORED ? 1 : d->n_terms); t++) {
         const dpi_node *node = &g->nodes[d->way == DPI_FACTORED ? part : d->term[t].node];
@@ -33,7 +36,7 @@ void dpi_strips_mark_read(const dpi_run *run, bool *read)
     for (size_t i = 0; i < run->spec.n_wanted; i++)
         read[run->spec.wanted[i]] = true;
     for (size_t i = 0; i < run->spec.n_parts; i++)
-        mark_part(run->spec.graph, run->spec.parts[i], &run->decompositions[i], read);
+        dpi_strips_mark_part(run, i, read);
 }
 
 /* ---- planning ---- */

@@ -17,6 +17,9 @@ extern const dpi_strip_rule dpi_strip_rules[DPI_N_OPS];
  * what norms and sums of the parts read. */
 void dpi_strips_mark_read(const dpi_run *run, bool *read);
 
+/* The same of one part. */
+void dpi_strips_mark_part(const dpi_run *run, size_t part, bool *read);
+
 /* Plans the strips of a run whose decompositions are chosen, before its buffers are made, which are
  * of run->rows[] records.  False when memory is out. */
 bool dpi_strips_plan(dpi_run *run, const bool *needed, const unsigned char *stage);

@@ -57,6 +57,32 @@ double dpi_squares(size_t n, const double *a)
     return n < DPI_LONG ? dpi_dot(n, a, a) : long_squares(n, a);
 }
 
+/* Piece by piece, in the same sums. */
+DPI_LOOPS static double long_squares_single(size_t n, const float *a)
+{
+    double sum[16] = {0};
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        for (size_t k = 0; k < 16; k++)
+            sum[k] += (double)a[i + k] * (double)a[i + k];
+    for (; i < n; i++)
+        sum[0] += (double)a[i] * (double)a[i];
+    for (size_t half = 8; half > 0; half /= 2)
+        for (size_t k = 0; k < half; k++)
+            sum[k] += sum[k + half];
+    return sum[0];
+}
+
+double dpi_squares_single(size_t n, const float *a)
+{
+    double few[DPI_LONG];
+    if (n >= DPI_LONG)
+        return long_squares_single(n, a);
+    for (size_t i = 0; i < n; i++)
+        few[i] = (double)a[i];
+    return dpi_dot(n, few, few);
+}
+
 /* Sums of squares between these lose nothing that counts: a lost square is below 1e-308. */
 static const double squares_from = 1e-250, squares_to = 1e250;
 
@@ -95,6 +121,12 @@ double dpi_norm_of_outer(size_t rows, const double *a, size_t columns, const dou
     double unit_a, unit_b;
     double norm_a = norm_in_units(rows, a, &unit_a), norm_b = norm_in_units(columns, b, &unit_b);
     return (unit_a * unit_b) * (norm_a * norm_b);
+}
+
+/* Squares of floats neither under- nor overflow in double. */
+double dpi_norm_of_outer_single(size_t rows, const float *a, size_t columns, const float *b)
+{
+    return sqrt(dpi_squares_single(rows, a)) * sqrt(dpi_squares_single(columns, b));
 }
 
 /* Static, because the several versions of a function would be exported with it. */

@@ -67,8 +67,9 @@ double dpi_dot(size_t n, const double *a, const double *b);
 /* Numbers from which on squares are added up by vectors. */
 enum { DPI_LONG = 64 };
 
-/* Sum of a[i]^2, in as many interleaved sums as n decides. */
+/* Sum of a[i]^2, in as many interleaved sums as n decides; of floats the same, in double. */
 double dpi_squares(size_t n, const double *a);
+double dpi_squares_single(size_t n, const float *a);
 
 /* Euclidean norm of a[n], to a few units in the last place: no square under- or overflows on the
  * way.  NaN or infinite where an element is. */
@@ -79,6 +80,7 @@ double dpi_norm(size_t n, const double *a);
  * these are as precise as the product. */
 double dpi_norm_of_scaled(double factor, size_t n, const double *a);
 double dpi_norm_of_outer(size_t rows, const double *a, size_t columns, const double *b);
+double dpi_norm_of_outer_single(size_t rows, const float *a, size_t columns, const float *b);
 
 /* sum[n] += a[n], with what rounding loses kept in lost[n] and given back at the next call (Kahan
  * 1965, CACM 8, 40).  Starting from sum and lost zero, K calls are off by at most (2 u + O(K u^2))

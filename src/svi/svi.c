@@ -34,6 +34,7 @@
 #include "svi/release.h"
 #include "svi/sum.h"
 #include "svi/together.h"
+#include "svi/waves.h"
 
 static dp_status make_random(dp_svi *s, uint64_t random, dp_error *err)
 {
@@ -82,6 +83,7 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .data = data,
                          .chunk = s->sum.chunk,
                          .single = s->opts.precision == DP_SINGLE,
+                         .kept = dpi_waves_may(&s->sum),
                          .all_columns = true};
     if (data->err.status != DP_OK)
         return dpi_fail(err, data->err.status, "%s", data->err.text);

@@ -38,10 +38,14 @@ typedef struct wave {
 
 static const size_t long_release = 50000; /* numbers, from which on it pays */
 
+bool dpi_waves_may(const dpi_summation *s)
+{
+    return s->objective->n_release >= long_release && s->units->start == NULL && !s->whole;
+}
+
 dp_status dpi_waves_init(dpi_summation *s, dpi_arena *arena, dp_error *err)
 {
-    if (s->objective->n_release < long_release || s->units->start != NULL || s->whole ||
-        !dpi_factors_pay(s->run))
+    if (!dpi_waves_may(s) || !dpi_factors_pay(s->run))
         return DP_OK;
     return dpi_factors_new(arena, s->run, SLOTS, s->extras->n, &s->factors, err);
 }

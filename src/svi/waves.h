@@ -4,6 +4,10 @@
 
 #include "svi/sum.h"
 
+/* Whether sums of s may be made in waves, by its objective and its units: then nothing else asks its
+ * run for sums (dpi_run_spec.kept). */
+bool dpi_waves_may(const dpi_summation *s);
+
 /* Makes s->factors if sums of s, whose workers are there, are made in waves; else leaves it NULL.
  * DP_ENOMEM. */
 dp_status dpi_waves_init(dpi_summation *s, dpi_arena *arena, dp_error *err) DP_MUST_CHECK;

@@ -59,6 +59,8 @@ static dpi_id column(setting *t, const char *name, size_t d)
     return dpi_source(&t->graph, &dpi_op_data, name, (dpi_attr){.shape = dpi_vector(d, true)});
 }
 
+static bool as_floats; /* of the runs that are made: sums are asked of their factors alone */
+
 static void set_up(setting *t, size_t chunk, bool single)
 {
     *t = (setting){0};
@@ -76,7 +78,8 @@ static void set_up(setting *t, size_t chunk, bool single)
                          .n_parts = 3,
                          .data = t->data,
                          .chunk = chunk,
-                         .single = single};
+                         .single = single,
+                         .kept = as_floats};
     assert_ok(dpi_run_new(&spec, &t->run, &t->err), t->err.text);
     assert_true(dpi_factors_pay(t->run));
     assert_ok(dpi_factors_new(&t->arena, t->run, SLOTS, 1, &t->factors, &t->err), t->err.text);
@@ -305,6 +308,27 @@ static void sums_do_not_depend_on_waves(void **state)
     }
 }
 
+/* Where factors are floats alone they are what the same floats are in double. */
+static void factors_that_are_read_as_floats_give_the_same_bits(void **state)
+{
+    (void)state;
+    static double wide[SIZE + 1], floats[SIZE + 1];
+    const double clips[] = {INFINITY, 1, 1e-3, 0x1p-70}; /* the last is too small for chains */
+    const size_t sizes[] = {1, 100, MOST / 2};
+    fill(3);
+    for (size_t c = 0; c < 12; c++) {
+        const double clip = clips[c / 3];
+        const size_t n = sizes[c % 3];
+        as_floats = false;
+        const size_t chain = sum_of(true, 64, n, NULL, clip, wide);
+        as_floats = true;
+        assert_int_equal(sum_of(true, 64, n, NULL, clip, floats), chain);
+        as_floats = false;
+        assert_true((chain > 0) == (c / 3 < 3));
+        assert_memory_equal(wide, floats, sizeof wide);
+    }
+}
+
 static void fails_cleanly_when_memory_is_out(void **state)
 {
     (void)state;
@@ -336,6 +360,7 @@ int main(void)
         cmocka_unit_test(factors_beyond_floats_are_clipped),
         cmocka_unit_test(records_of_weight_zero_leave_no_trace),
         cmocka_unit_test(sums_do_not_depend_on_waves),
+        cmocka_unit_test(factors_that_are_read_as_floats_give_the_same_bits),
         cmocka_unit_test(fails_cleanly_when_memory_is_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
