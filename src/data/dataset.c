@@ -202,6 +202,22 @@ DPI_LOOPS static void divide_row(size_t n, double most, const unsigned char *res
         out[e] = bytes[e] / most;
 }
 
+DPI_LOOPS static void widen_row(size_t n, const unsigned char *restrict bytes, double *restrict out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] = bytes[e];
+}
+
+/* Bytes from which on a table of all quotients is worth making. */
+enum { MANY_BYTES = 2048, N_BYTES = 256 };
+
+static void look_up_row(size_t n, const double quotient[N_BYTES], const unsigned char *bytes,
+                        double *restrict out)
+{
+    for (size_t e = 0; e < n; e++)
+        out[e] = quotient[bytes[e]];
+}
+
 static size_t record_at(const size_t *index, size_t first, size_t i)
 {
     return index != NULL ? index[i] : first + i;
@@ -218,6 +234,26 @@ static void gather_index(const dpi_column *column, size_t m, const size_t *index
     }
 }
 
+/* A division of each would take longer than the layer of a network that reads them. */
+static void gather_bytes(const dpi_column *column, size_t m, const size_t *index, size_t first,
+                         double *out)
+{
+    const size_t size = column->size;
+    double quotient[N_BYTES];
+    const bool looks_up = column->most > 1 && m * size >= MANY_BYTES;
+    for (unsigned byte = 0; looks_up && byte < N_BYTES; byte++)
+        quotient[byte] = byte / (double)column->most;
+    for (size_t i = 0; i < m; i++) {
+        const unsigned char *bytes = column->bytes + record_at(index, first, i) * size;
+        if (column->most == 1)
+            widen_row(size, bytes, out + i * size);
+        else if (looks_up)
+            look_up_row(size, quotient, bytes, out + i * size);
+        else
+            divide_row(size, column->most, bytes, out + i * size);
+    }
+}
+
 void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first,
                        double *out)
 {
@@ -225,9 +261,7 @@ void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, 
     if (column->index != NULL)
         gather_index(column, m, index, first, out);
     else if (column->bytes != NULL)
-        for (size_t i = 0; i < m; i++)
-            divide_row(size, column->most, column->bytes + record_at(index, first, i) * size,
-                       out + i * size);
+        gather_bytes(column, m, index, first, out);
     else if (index == NULL)
         memcpy(out, column->real + first * size, m * size * sizeof *out);
     else

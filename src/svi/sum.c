@@ -29,8 +29,9 @@
 #include "num/linalg.h"
 #include "svi/waves.h"
 
-/* Chunks of rows from which waking other threads, some 10 us each, is worth it. */
-enum { FEW = 4 };
+/* Chunks of rows from which waking other threads, some 10 us each, is worth it, and numbers released
+ * times rows: where rows are much work, two tasks are enough. */
+enum { FEW = 4, MUCH = 1 << 20 };
 
 /* Consecutive units of the batch. */
 typedef struct batch_task {
@@ -358,7 +359,9 @@ static bool is_worth_threads(const sum *t)
 {
     const dpi_summation *s = t->s;
     size_t rows = 0;
-    size_t few = s->chunk < DPI_SVI_CHUNK ? s->chunk + 1 : FEW * s->chunk;
+    const double much = (double)MUCH / (double)s->objective->n_release;
+    size_t few =
+        s->chunk < DPI_SVI_CHUNK || much <= (double)s->chunk ? s->chunk + 1 : FEW * s->chunk;
     for (size_t i = 0; s->pool != NULL && i < t->size && rows < few; i++)
         rows += dpi_unit_rows(s->units, unit_at(t, i));
     return s->pool != NULL && rows >= few;

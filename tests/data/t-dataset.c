@@ -165,6 +165,24 @@ static void bytes_are_divided(void **state)
     dp_dataset_free(data);
 }
 
+/* However many there are at a time, to the bit. */
+static void many_bytes_are_the_same_numbers(void **state)
+{
+    (void)state;
+    enum { SIZE = 777, ROWS = 5 };
+    static unsigned char bytes[SIZE * ROWS];
+    static double out[SIZE * ROWS];
+    const unsigned mosts[] = {1, 7, 100, 255};
+    for (size_t k = 0; k < sizeof mosts / sizeof *mosts; k++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (unsigned char)(i * 101 % (mosts[k] + 1));
+        const dpi_column column = {.size = SIZE, .bytes = bytes, .most = mosts[k]};
+        dpi_column_gather(&column, ROWS, NULL, 0, out);
+        for (size_t i = 0; i < sizeof bytes; i++)
+            assert_true(out[i] == bytes[i] / (double)mosts[k]);
+    }
+}
+
 static void first_error_stays(void **state)
 {
     (void)state;
@@ -314,6 +332,7 @@ int main(void)
         cmocka_unit_test(odds_out_of_range_are_refused),
         cmocka_unit_test(whole_numbers_come_in_blocks),
         cmocka_unit_test(bytes_are_divided),
+        cmocka_unit_test(many_bytes_are_the_same_numbers),
         cmocka_unit_test(first_error_stays),
         cmocka_unit_test(refuses_impossible_sizes),
         cmocka_unit_test(of_no_records_says_so_and_stays_that_way),
