@@ -304,9 +304,36 @@ KERNEL_INLINE void add_row(size_t count, const element *row, bool fresh, double 
     }
 }
 
-/* One tile of all chains. */
+/* So many chains and tiles of rows are taken together, whose left factors are copied: a tile's
+ * numbers of chains up to CHAIN then stand one behind the other, and not on a page each.  In double
+ * all chains of a tile go through one correction, and factors stay where they are. */
+enum { AT_ONCE = PRECISE ? 1 : 4, TILES = PRECISE ? 1 : 4, CHAIN = PRECISE ? 1 : 64 };
+
+typedef struct packed_sides {
+    _Alignas(KERNEL_BYTES) element packed[AT_ONCE][TILES][CHAIN * KERNEL_ROWS];
+    left of[AT_ONCE][TILES];
+} packed_sides;
+
+/* Of the n <= AT_ONCE chains, for the rows from i of `tiles` tiles. */
+KERNEL_INLINE void pack_sides(size_t n, const KERNEL_CHAIN *chain, const dpi_chain_sum *to,
+                              size_t i, size_t tiles, packed_sides *s)
+{
+    for (size_t l = 0; l < n; l++)
+        for (size_t t = 0; t < tiles; t++) {
+            const bool packs = chain[l].n <= CHAIN;
+            const element *a = chain[l].a + i + t * KERNEL_ROWS;
+            element *packed = s->packed[l][t];
+            s->of[l][t] = packs ? (left){packed, 1, KERNEL_ROWS} : (left){a, 1, to->a_step};
+            for (size_t d = 0; packs && d < chain[l].n; d++)
+                memcpy(packed + d * KERNEL_ROWS, a + d * to->a_step, KERNEL_ROWS * sizeof *a);
+        }
+}
+
+/* The tile at row i and column j of n chains, which is number t of s, or where s is NULL anywhere;
+ * `fresh`: they are the first. */
 KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
-                              const dpi_chain_sum *to, size_t i, size_t j)
+                              const packed_sides *s, size_t t, const dpi_chain_sum *to, bool fresh,
+                              size_t i, size_t j)
 {
     _Alignas(KERNEL_BYTES) element beside[KERNEL_ROWS * VECTORS * LANES];
     double off[PRECISE ? KERNEL_ROWS * VECTORS * LANES : 1] = {0}; /* of one number: for nothing */
@@ -316,24 +343,45 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
     for (size_t l = 0; l < n; l++) {
         const meeting here = {
             .panel = chain[l].b + j, .panel_step = to->b_step, .depth = chain[l].n, .fresh = true};
-        tile(KERNEL_ROWS, width, &here, (left){chain[l].a + i, 1, to->a_step}, beside, step);
+        const left side = s != NULL ? s->of[l][t] : (left){chain[l].a + i, 1, to->a_step};
+        tile(KERNEL_ROWS, width, &here, side, beside, step);
         for (size_t r = 0; r < rows; r++)
-            add_row(count, beside + r * step, to->fresh && l == 0, sum + r * to->columns,
+            add_row(count, beside + r * step, fresh && l == 0, sum + r * to->columns,
                     to->lost != NULL ? to->lost + i * to->columns + j + r * to->columns
                                      : off + (PRECISE ? r * step : 0));
     }
 }
 
-KERNEL_TARGET void KERNEL_CHAINS(size_t n, const KERNEL_CHAIN *chain, const dpi_chain_sum *to)
+/* The same at all columns, for the rows from i of `tiles` tiles. */
+KERNEL_INLINE void chain_tiles(size_t n, const KERNEL_CHAIN *chain, const packed_sides *s,
+                               size_t tiles, const dpi_chain_sum *to, bool fresh, size_t i)
 {
     for (size_t j = 0, width; j < to->columns; j += width * LANES) {
         width = width_of(to->columns - j);
-        for (size_t i = 0; i < to->rows; i += KERNEL_ROWS)
+        for (size_t t = 0, row = i; t < tiles; t++, row += KERNEL_ROWS)
             if (width == VECTORS)
-                chain_tile(VECTORS, n, chain, to, i, j);
+                chain_tile(VECTORS, n, chain, s, t, to, fresh, row, j);
             else if (width == 2)
-                chain_tile(2, n, chain, to, i, j);
+                chain_tile(2, n, chain, s, t, to, fresh, row, j);
             else
-                chain_tile(1, n, chain, to, i, j);
+                chain_tile(1, n, chain, s, t, to, fresh, row, j);
+    }
+}
+
+KERNEL_TARGET void KERNEL_CHAINS(size_t n, const KERNEL_CHAIN *chain, const dpi_chain_sum *to)
+{
+    const size_t all = (to->rows + KERNEL_ROWS - 1) / KERNEL_ROWS;
+    packed_sides s;
+    if (PRECISE) {
+        chain_tiles(n, chain, NULL, all, to, to->fresh, 0);
+        return;
+    }
+    for (size_t first = 0, tiles; first < all; first += tiles) {
+        tiles = all - first < TILES ? all - first : TILES;
+        for (size_t l = 0, some; l < n; l += some) {
+            some = n - l < AT_ONCE ? n - l : AT_ONCE;
+            pack_sides(some, chain + l, to, first * KERNEL_ROWS, tiles, &s);
+            chain_tiles(some, chain + l, &s, tiles, to, to->fresh && l == 0, first * KERNEL_ROWS);
+        }
     }
 }
