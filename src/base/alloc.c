@@ -1,11 +1,16 @@
-/* Aligned, zeroed, overflow-checked allocation and chunked arenas. */
+/* Aligned, zeroed, overflow-checked allocation and chunked arenas.
+ *
+ * Large blocks are whole huge pages, where the system has them: of small ones the processor forgets
+ * where those of a few megabytes are, and how long a step takes hangs on which ones it was given. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64, MIN_CHUNK = 16 * 1024 };
+enum { ALIGNMENT = 64, MIN_CHUNK = 16 * 1024, HUGE_PAGE = 2 << 20 };
 
 struct dpi_arena_chunk {
     struct dpi_arena_chunk *next;
@@ -19,10 +24,26 @@ bool dpi_mul(size_t a, size_t b, size_t *product)
     return fits;
 }
 
-/* Rounds up to the alignment; 0 when that overflows. */
+static size_t rounded(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Rounds up to the alignment; 0 when that overflows, or would for a large block. */
 static size_t round_up(size_t bytes)
 {
-    return bytes > SIZE_MAX - ALIGNMENT ? 0 : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return bytes > SIZE_MAX - HUGE_PAGE ? 0 : rounded(bytes, ALIGNMENT);
+}
+
+static void *large_block(size_t bytes)
+{
+    bytes = rounded(bytes, HUGE_PAGE);
+    void *block = aligned_alloc(HUGE_PAGE, bytes);
+#ifdef MADV_HUGEPAGE
+    if (block != NULL)
+        (void)madvise(block, bytes, MADV_HUGEPAGE); /* advice only */
+#endif
+    return block;
 }
 
 void *dpi_alloc(size_t count, size_t size)
@@ -31,7 +52,9 @@ void *dpi_alloc(size_t count, size_t size)
     if (!dpi_mul(count, size, &bytes))
         return NULL;
     bytes = round_up(bytes == 0 ? 1 : bytes);
-    void *block = bytes == 0 ? NULL : aligned_alloc(ALIGNMENT, bytes);
+    void *block = bytes == 0           ? NULL
+                  : bytes >= HUGE_PAGE ? large_block(bytes)
+                                       : aligned_alloc(ALIGNMENT, bytes);
     if (block != NULL)
         memset(block, 0, bytes);
     return block;
