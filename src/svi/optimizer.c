@@ -34,7 +34,7 @@ static void adam_begin(dpi_optimizer *o)
     o->correct = correction(o, 1, o->beta2);
 }
 
-/* Of doubles, and where records are floats of these: a number of Adam's costs three quarters then. */
+/* Of doubles, and where records are floats of these, whose roots and quotients cost less. */
 #define MOVE_NUMBER double
 #define MOVE_STATE state
 #define MOVE_MOST DBL_MAX
