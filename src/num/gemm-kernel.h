@@ -15,6 +15,7 @@
  * registers (Goto and van de Geijn 2008, ACM TOMS 34, 3). */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "num/gemm.h"
@@ -26,14 +27,30 @@ typedef element vector __attribute__((vector_size(KERNEL_BYTES)));
 
 enum { LANES = sizeof(vector) / sizeof(element), VECTORS = 3, DEPTH = 256 };
 
-/* Numbers of a cache line: a factor is transposed so many columns at a time, in cache. */
-enum { LINE = 64 / sizeof(element) };
+/* Numbers of a cache line: a factor is transposed so many columns at a time, in cache; and lines of a
+ * column of it that are in a panel. */
+enum { LINE = 64 / sizeof(element), LINES = DEPTH / LINE };
 
 /* Where the left factor's element of row i and depth l is: a[i * row + l * step]. */
 typedef struct left {
     const element *a;
     size_t row, step;
 } left;
+
+/* Addresses of a panel's lines, which its first VECTORS tiles bring into the cache, one at every step
+ * of theirs, while another panel is met: to pack a panel that is not there takes as long as to meet it
+ * with some rows.  Nothing is read there, and lines beyond the factor do no harm. */
+typedef struct ahead {
+    uintptr_t line;    /* of the first tile */
+    size_t tile, step; /* bytes to the next tile's, and to the next line */
+    size_t jump;       /* the same after LINES lines */
+} ahead;
+
+/* Where there is nothing to bring: what is there. */
+static inline ahead nothing_ahead(const element *panel)
+{
+    return (ahead){.line = (uintptr_t)panel};
+}
 
 /* A panel that meets rows of the left factor. */
 typedef struct meeting {
@@ -42,6 +59,7 @@ typedef struct meeting {
     element *c;
     size_t c_step, columns;
     bool fresh; /* sums start from zero, else from c */
+    ahead next;
 } meeting;
 
 /* Vectors of the next panel where so many columns are left: four are two and two, since one alone
@@ -52,10 +70,12 @@ static inline size_t width_of(size_t columns)
     return vectors == VECTORS + 1 ? 2 : vectors < VECTORS ? vectors : VECTORS;
 }
 
-/* Sums of `rows` rows and `width` vectors. */
-KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, element *c,
-                        size_t c_step)
+/* Sums of `rows` rows and `width` vectors, those of the tile number `t` of its panel. */
+KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, size_t t,
+                        element *c, size_t c_step)
 {
+    const ahead next = p->next;
+    uintptr_t line = next.line + t % VECTORS * next.tile;
     vector sum[KERNEL_ROWS][VECTORS];
 #pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++)
@@ -69,6 +89,10 @@ KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, 
     const element *panel = p->panel;
     for (size_t l = 0; l < depth; l++, panel += step, side.a += side.step) {
         vector b[VECTORS];
+        if (rows == KERNEL_ROWS) {
+            __builtin_prefetch((const void *)line, 0, 2);
+            line += l % LINES == LINES - 1 ? next.jump : next.step;
+        }
 #pragma GCC unroll 3
         for (size_t v = 0; v < width; v++)
             memcpy(&b[v], panel + v * LANES, KERNEL_BYTES);
@@ -90,16 +114,17 @@ KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, 
 /* A tile whose columns need not fill the vectors: it is computed beside c then. */
 KERNEL_INLINE void any_tile(size_t rows, size_t width, const meeting *p, left side, size_t i)
 {
-    element beside[KERNEL_ROWS * VECTORS * LANES] = {0}, *c = p->c + i * p->c_step;
+    element *c = p->c + i * p->c_step;
     size_t bytes = p->columns * sizeof *c, step = width * LANES;
     side.a += i * side.row;
     if (p->columns == step) {
-        tile(rows, width, p, side, c, p->c_step);
+        tile(rows, width, p, side, i / KERNEL_ROWS, c, p->c_step);
         return;
     }
+    element beside[KERNEL_ROWS * VECTORS * LANES] = {0};
     for (size_t r = 0; r < rows && !p->fresh; r++)
         memcpy(beside + r * step, c + r * p->c_step, bytes);
-    tile(rows, width, p, side, beside, step);
+    tile(rows, width, p, side, i / KERNEL_ROWS, beside, step);
     for (size_t r = 0; r < rows; r++)
         memcpy(c + r * p->c_step, beside + r * step, bytes);
 }
@@ -189,6 +214,25 @@ static KERNEL_TARGET void pack_turned(const KERNEL_PRODUCT *p, size_t l, size_t 
             turn_line(depth - i, columns, p->k, from + i, step, panel + i * step);
 }
 
+/* Where the panel is that follows that of rows l ... and columns j ... j + width - 1. */
+static inline ahead ahead_of(const KERNEL_PRODUCT *p, size_t l, size_t j, size_t width)
+{
+    const bool deeper = l + DEPTH < p->k;
+    const size_t row = deeper ? l + DEPTH : 0, column = deeper ? j : j + width;
+    const uintptr_t b = (uintptr_t)p->b;
+    if (column >= p->n)
+        return nothing_ahead(p->b);
+    if (!p->transpose_b)
+        return (ahead){.line = b + (row * p->n + column) * sizeof(element),
+                       .tile = LANES * sizeof(element),
+                       .step = p->n * sizeof(element),
+                       .jump = p->n * sizeof(element)};
+    return (ahead){.line = b + (column * p->k + row) * sizeof(element),
+                   .tile = LANES * p->k * sizeof(element),
+                   .step = LINE * sizeof(element),
+                   .jump = (p->k - LINE * (LINES - 1)) * sizeof(element)};
+}
+
 KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
 {
     element panel[DEPTH * VECTORS * LANES];
@@ -205,7 +249,8 @@ KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
                             .c = p->c + j,
                             .c_step = n,
                             .columns = columns,
-                            .fresh = l == 0};
+                            .fresh = l == 0,
+                            .next = ahead_of(p, l, j, width)};
             if (p->transpose_b) {
                 pack_turned(p, l, j, &here, panel);
             } else if (p->m > KERNEL_ROWS || columns < width) {
@@ -251,7 +296,8 @@ KERNEL_TARGET void KERNEL_OUTER(size_t n_terms, const dpi_outer_term *term, size
                             .depth = n_terms,
                             .c = sum + i * columns + j,
                             .c_step = columns,
-                            .columns = count};
+                            .columns = count,
+                            .next = nothing_ahead(panel)};
             meet(&here, m, (left){side, 1, KERNEL_ROWS});
         }
     }
@@ -341,10 +387,13 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
     size_t count = to->columns - j < step ? to->columns - j : step;
     double *sum = to->sum + i * to->columns + j;
     for (size_t l = 0; l < n; l++) {
-        const meeting here = {
-            .panel = chain[l].b + j, .panel_step = to->b_step, .depth = chain[l].n, .fresh = true};
+        const meeting here = {.panel = chain[l].b + j,
+                              .panel_step = to->b_step,
+                              .depth = chain[l].n,
+                              .fresh = true,
+                              .next = nothing_ahead(chain[l].b)};
         const left side = s != NULL ? s->of[l][t] : (left){chain[l].a + i, 1, to->a_step};
-        tile(KERNEL_ROWS, width, &here, side, beside, step);
+        tile(KERNEL_ROWS, width, &here, side, 0, beside, step);
         for (size_t r = 0; r < rows; r++)
             add_row(count, beside + r * step, fresh && l == 0, sum + r * to->columns,
                     to->lost != NULL ? to->lost + i * to->columns + j + r * to->columns
