@@ -79,14 +79,15 @@ static void one_step(dp_svi *s, dpi_run *forward, size_t batch, int repeat)
     dpi_run_globals(forward);
     for (size_t t = 0, first = 0, m; t < tasks; t++, first += m) {
         m = batch / tasks + (t < batch % tasks);
-        if (dpi_draw_records(&s->sum, s->run, m, &err) != DP_OK)
+        if (dpi_draw_records(&s->sum, s->run, 0, m, &err) != DP_OK)
             fail(err.text);
         since = bench_now();
         dpi_run_records(forward, m, index + first, 0);
         end(FORWARD, repeat, &since);
         dpi_run_records(s->run, m, index + first, 0);
         end(BOTH, repeat, &since);
-        dpi_factors_keep(s->sum.factors, s->run, m, clip, chain, s->sum.workers[0].scratch, t);
+        dpi_factors_weigh(s->run, m, clip, chain, s->sum.workers[0].scratch);
+        dpi_factors_keep(s->sum.factors, s->run, 0, m, chain, s->sum.workers[0].scratch, t);
         end(NORMS, repeat, &since);
     }
     for (size_t b = 0; b < dpi_factors_blocks(s->sum.factors); b++)

@@ -218,6 +218,21 @@ static void look_up_row(size_t n, const double quotient[N_BYTES], const unsigned
         out[e] = quotient[bytes[e]];
 }
 
+enum { CACHE_LINE = 64 };
+
+void dpi_column_fetch(const dpi_column *column, size_t m, const size_t *index)
+{
+    const char *from = column->index != NULL   ? (const char *)column->index
+                       : column->bytes != NULL ? (const char *)column->bytes
+                                               : (const char *)column->real;
+    const size_t bytes = column->size * (column->index != NULL   ? sizeof *column->index
+                                         : column->bytes != NULL ? sizeof *column->bytes
+                                                                 : sizeof *column->real);
+    for (size_t i = 0; i < m && bytes > CACHE_LINE; i++)
+        for (size_t at = 0; at < bytes; at += CACHE_LINE)
+            __builtin_prefetch(from + index[i] * bytes + at);
+}
+
 static size_t record_at(const size_t *index, size_t first, size_t i)
 {
     return index != NULL ? index[i] : first + i;

@@ -41,6 +41,10 @@ struct dp_dataset {
 /* The column of that name, or NULL. */
 const dpi_column *dpi_dataset_find(const dp_dataset *data, const char *name);
 
+/* Begins to bring records index[0 ... m - 1] into the cache, where each is more than a line of it:
+ * they lie anywhere, and who gathers them soon would wait for one line after the other. */
+void dpi_column_fetch(const dpi_column *column, size_t m, const size_t *index);
+
 /* Copies m records into out[m][size]: record index[i], or record first + i when index is NULL. */
 void dpi_column_gather(const dpi_column *column, size_t m, const size_t *index, size_t first,
                        double *out);

@@ -91,23 +91,31 @@ static void add_in_chains(const dpi_part *p, size_t m, const double *weight, dou
     dpi_chains_flush(p->chains);
 }
 
-/* Adds a part of the first m records, whose weights were just found. */
-static void add_part(const dpi_part *p, size_t m, const double *weight, double *sum)
+/* Adds a part of records whose weights were just found, in double. */
+static void add_clipped(const dpi_part *p, size_t first, size_t m, const double *weight,
+                        double *sum)
 {
-    bool chained = p->chains != NULL && p->chains->longest > 0;
-    if (p->terms != NULL && chained)
-        dpi_terms_add_in_chains(p->terms, m, weight, p->chains, sum);
-    else if (p->terms != NULL)
-        dpi_terms_add_clipped(p->terms, m, weight, sum);
-    else if (chained)
-        add_in_chains(p, m, weight, sum);
+    if (p->terms != NULL)
+        dpi_terms_add_clipped(p->terms, first, m, weight, sum);
     else
-        add_weighted(p, 0, m, weight, sum);
+        add_weighted(p, first, m, weight, sum);
 }
 
-void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *weight, double *sum)
+/* The same of the first m, in chains where these are long enough. */
+static void add_part(const dpi_part *p, size_t m, const double *weight, double *sum)
 {
-    add_part(&run->parts[part], m, weight, sum);
+    if (p->chains == NULL || p->chains->longest == 0)
+        add_clipped(p, 0, m, weight, sum);
+    else if (p->terms != NULL)
+        dpi_terms_add_in_chains(p->terms, m, weight, p->chains, sum);
+    else
+        add_in_chains(p, m, weight, sum);
+}
+
+void dpi_run_add_part(const dpi_run *run, size_t part, size_t first, size_t m, const double *weight,
+                      double *sum)
+{
+    add_clipped(&run->parts[part], first, m, weight, sum);
 }
 
 static void add_parts(const dpi_run *run, size_t m, const double *weight, double *sum)

@@ -28,9 +28,11 @@ dp_status dpi_run_chains_new(dpi_run *run, dp_error *err) DP_MUST_CHECK;
 void dpi_run_chains_set(dpi_run *run, size_t n, double clip);
 
 /* The two halves of dpi_run_clip_sum: the factors of m records, weight[m], from their norms, whose
- * squares go to norm2[m]; and one part's sum with them, added to sum[]. */
+ * squares go to norm2[m]; and one part's sum with them, of records first ... first + m - 1 by
+ * weight[m], added to sum[]. */
 void dpi_run_weights(dpi_run *run, size_t m, double clip, double *norm2, double *weight);
-void dpi_run_add_part(const dpi_run *run, size_t part, size_t m, const double *weight, double *sum);
+void dpi_run_add_part(const dpi_run *run, size_t part, size_t first, size_t m, const double *weight,
+                      double *sum);
 
 /* For a unit of more records than a chunk holds.  After dpi_run_records of at least first + m
  * records: adds to unit[] the parts of records first ... first + m - 1, not scaled. */

@@ -36,7 +36,7 @@ enum { MOST_CHAINS = 64 };
 static const double room = 0.94 * 0x1p14;
 
 /* An outer product [rows][columns] of the release, and where its factors are in a slot:
- * [chunk][a_step] and [chunk][b_step] numbers. */
+ * [records][a_step] and [records][b_step] numbers. */
 typedef struct kept {
     size_t part, offset, rows, columns, a_step, b_step, a_at, b_at;
 } kept;
@@ -100,8 +100,8 @@ static size_t padded(size_t n)
     return (n + DPI_GEMM_STEP - 1) / DPI_GEMM_STEP * DPI_GEMM_STEP;
 }
 
-/* Lists the parts; n_numbers and n_rest are those of a slot. */
-static void list_parts(dpi_factors *f, const dpi_run *run)
+/* Lists the parts; n_numbers and n_rest are those of a slot of so many records. */
+static void list_parts(dpi_factors *f, const dpi_run *run, size_t records)
 {
     f->n_parts = run->spec.n_parts;
     f->n_rest = f->n_extra;
@@ -118,8 +118,8 @@ static void list_parts(dpi_factors *f, const dpi_run *run)
             k->a_step = padded(k->rows);
             k->b_step = padded(k->columns);
             k->a_at = f->n_numbers;
-            k->b_at = k->a_at + run->spec.chunk * k->a_step;
-            f->n_numbers = k->b_at + run->spec.chunk * k->b_step;
+            k->b_at = k->a_at + records * k->a_step;
+            f->n_numbers = k->b_at + records * k->b_step;
         } else {
             f->n_rest += p->size;
         }
@@ -152,8 +152,8 @@ static bool make_blocks(dpi_arena *arena, dpi_factors *f)
     return true;
 }
 
-dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, size_t n_extra,
-                          dpi_factors **out, dp_error *err)
+dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, size_t records,
+                          size_t n_extra, dpi_factors **out, dp_error *err)
 {
     size_t n = run->spec.n_parts;
     dpi_factors *f = dpi_arena_alloc(arena, 1, sizeof *f);
@@ -164,7 +164,7 @@ dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, si
         return dpi_fail_nomem(err);
     f->n_slots = slots < MOST_CHAINS ? slots : MOST_CHAINS;
     f->n_extra = n_extra;
-    list_parts(f, run);
+    list_parts(f, run, records);
     f->slots = dpi_arena_alloc(arena, f->n_slots, sizeof *f->slots);
     f->rest_lost = dpi_arena_alloc(arena, f->n_rest, sizeof *f->rest_lost);
     if (f->slots == NULL || f->rest_lost == NULL || !make_blocks(arena, f))
@@ -252,30 +252,35 @@ static void keep_record(const kept *k, const dpi_part *p, size_t r, double weigh
 }
 
 /* Adds up the parts that are not kept. */
-static void sum_rest(const dpi_factors *f, const dpi_run *run, size_t m, const double *weight,
-                     slot *to)
+static void sum_rest(const dpi_factors *f, const dpi_run *run, size_t first, size_t m,
+                     const double *weight, slot *to)
 {
     double *rest = to->rest;
     memset(rest, 0, f->n_rest * sizeof *rest);
     for (size_t i = 0; i < f->n_parts; i++)
         if (!f->is_kept[i]) {
-            dpi_run_add_part(run, i, m, weight, rest);
+            dpi_run_add_part(run, i, first, m, weight, rest);
             rest += f->part_size[i];
         }
 }
 
-void dpi_factors_keep(dpi_factors *f, dpi_run *run, size_t m, double clip, size_t chain,
-                      double *scratch, size_t number)
+void dpi_factors_weigh(dpi_run *run, size_t m, double clip, size_t chain, double *scratch)
 {
-    slot *to = &f->slots[number];
     double *norm2 = scratch, *weight = scratch + run->spec.chunk;
     dpi_run_weights(run, m, clip, norm2, weight);
     for (size_t r = 0; r < m && chain > 0; r++)
         if (weight[r] == 1 && norm2[r] > dpi_chain_greatest * dpi_chain_greatest)
             weight[r] = 0;
-    sum_rest(f, run, m, weight, to);
+}
+
+void dpi_factors_keep(dpi_factors *f, const dpi_run *run, size_t first, size_t m, size_t chain,
+                      const double *scratch, size_t number)
+{
+    slot *to = &f->slots[number];
+    const double *weight = scratch + run->spec.chunk;
+    sum_rest(f, run, first, m, weight + first, to);
     to->n = 0;
-    for (size_t r = 0; r < m; r++) {
+    for (size_t r = first; r < first + m; r++) {
         for (size_t i = 0; i < f->n_kept && weight[r] != 0; i++)
             keep_record(&f->kept[i], &run->parts[f->kept[i].part], r, weight[r], chain > 0, to);
         to->n += weight[r] != 0;

@@ -23,20 +23,23 @@ bool dpi_factors_pay(const dpi_run *run);
 /* Whether the factors of a part are read as floats alone; while the run is made. */
 bool dpi_factors_are_floats(const dpi_run *run, size_t part);
 
-/* Room in `arena` for `slots` chunks of run's records, each with n_extra numbers more.
+/* Room in `arena` for `slots` times `records` of run's records, each with n_extra numbers more.
  * DP_ENOMEM. */
-dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, size_t n_extra,
-                          dpi_factors **factors, dp_error *err) DP_MUST_CHECK;
+dp_status dpi_factors_new(dpi_arena *arena, const dpi_run *run, size_t slots, size_t records,
+                          size_t n_extra, dpi_factors **factors, dp_error *err) DP_MUST_CHECK;
 
 /* How sums of n records are made in single precision: numbers of a chain of floats, or 0 where
  * doubles have to do.  A function of n and of the clip norm alone (factors.c). */
 size_t dpi_factors_chain(const dpi_run *run, size_t n, double clip);
 
-/* After dpi_run_records(m) of `run` or a clone of it: fills a slot with the records' gradients,
- * clipped as dpi_run_clip_sum does; `chain` as above; scratch[2 * chunk] likewise.  What a slot
- * held is overwritten.  Slots may be filled by several threads at once. */
-void dpi_factors_keep(dpi_factors *factors, dpi_run *run, size_t m, double clip, size_t chain,
-                      double *scratch, size_t slot);
+/* After dpi_run_records(m) of `run` or a clone of it: finds what the records' gradients are to be
+ * clipped with, as dpi_run_clip_sum does; `chain` as above; scratch[2 * chunk] likewise. */
+void dpi_factors_weigh(dpi_run *run, size_t m, double clip, size_t chain, double *scratch);
+
+/* And fills a slot with those of records first ... first + m - 1, at most `records`.  What a slot held
+ * is overwritten.  Slots may be filled by several threads at once. */
+void dpi_factors_keep(dpi_factors *factors, const dpi_run *run, size_t first, size_t m,
+                      size_t chain, const double *scratch, size_t slot);
 
 /* The slot's extra[n_extra], zero after dpi_factors_keep. */
 double *dpi_factors_extra(dpi_factors *factors, size_t slot);

@@ -11,7 +11,8 @@ enum { GLOBALS, RECORDS, LATE, N_STAGES };
 /* A column and where its values go. */
 typedef struct dpi_binding {
     const dpi_column *column;
-    double *out;
+    double *out;           /* or NULL, where only */
+    float *floats;         /* are read */
     size_t groups;         /* how many the group numbers name; 0: they are none */
     unsigned char *chance; /* [chunk][size] what decides a drawn column; else NULL */
 } dpi_binding;
@@ -89,7 +90,8 @@ struct dpi_run {
     dpi_copy *copies;    /* what is narrowed */
     size_t n_copies;
     bool refreshed; /* since they last changed */
-    double *room;   /* widened values of a sum over records */
+    double *room;   /* [n_room] what is on its way from doubles to floats, or back */
+    size_t n_room;
 };
 
 #endif

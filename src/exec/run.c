@@ -218,11 +218,13 @@ static dp_status check_column(const dpi_column *column, const dpi_node *node, si
     return DP_OK;
 }
 
-static bool bind(dpi_run *run, const dpi_column *column, const dpi_node *node, double *out)
+static bool bind(dpi_run *run, const dpi_column *column, const dpi_node *node, dpi_id id)
 {
     dpi_binding *b = &run->bindings[run->n_bindings++];
     size_t count;
-    *b = (dpi_binding){.column = column, .out = out};
+    *b = (dpi_binding){.column = column, .out = run->value[id]};
+    if (b->out == NULL)
+        b->floats = run->narrow[id];
     if (dpi_is_groups(node))
         b->groups = node->attr.number;
     if (!column->drawn)
@@ -256,7 +258,7 @@ static dp_status bind_data(dpi_run *run, const bool *needed, dp_error *err)
             run->of == NULL ? check_column(column, node, data->n, err) : DP_OK; /* once is enough */
         if (status != DP_OK)
             return status;
-        if (needed[i] && !bind(run, column, node, run->value[i]))
+        if (needed[i] && !bind(run, column, node, (dpi_id)i))
             return dpi_fail_nomem(err);
     }
     return DP_OK;
@@ -377,13 +379,13 @@ bool dpi_run_draws(const dpi_run *run)
     return draws;
 }
 
-void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream)
+void dpi_run_draw(dpi_run *run, size_t first, size_t m, dpi_stream *stream)
 {
     for (size_t i = 0; i < run->n_bindings; i++) {
         const dpi_binding *b = &run->bindings[i];
         if (b->chance != NULL)
             dpi_stream_bytes_below(stream, dpi_column_chances(b->column), m * b->column->size,
-                                   b->chance);
+                                   b->chance + first * b->column->size);
     }
 }
 
@@ -433,17 +435,44 @@ static void run_strip(dpi_run *run, const dpi_strip *s, size_t m)
     }
 }
 
+/* Records that are on their way while some are gathered. */
+enum { AHEAD = 16 };
+
+/* Records number `at` on of the chunk, m of them. */
+static void gather(const dpi_binding *b, size_t at, size_t m, const size_t *index, size_t first,
+                   double *out)
+{
+    const size_t *some = index != NULL ? index + at : NULL;
+    if (b->chance != NULL)
+        dpi_column_draw(b->column, m, some, first + at, b->chance + at * b->column->size, out);
+    else
+        dpi_column_gather(b->column, m, some, first + at, out);
+    if (b->groups > 0)
+        keep_below((double)b->groups, m * b->column->size, out);
+}
+
+/* All m records, a few at a time while others are on their way. */
+static void gather_all(const dpi_run *run, const dpi_binding *b, size_t m, const size_t *index,
+                       size_t first)
+{
+    const size_t size = b->column->size, some = dpi_single_rows(size);
+    size_t fetched = 0;
+    for (size_t at = 0, n; at < m; at += n) {
+        n = m - at < some ? m - at : some;
+        size_t far = at + n + AHEAD < m ? at + n + AHEAD : m;
+        if (index != NULL)
+            dpi_column_fetch(b->column, far - fetched, index + fetched);
+        fetched = far;
+        gather(b, at, n, index, first, b->floats != NULL ? run->room : b->out + at * size);
+        if (b->floats != NULL)
+            dpi_single_narrow(n * size, run->room, b->floats + at * size);
+    }
+}
+
 void dpi_run_records(dpi_run *run, size_t m, const size_t *index, size_t first)
 {
-    for (size_t i = 0; i < run->n_bindings; i++) {
-        const dpi_binding *b = &run->bindings[i];
-        if (b->chance != NULL)
-            dpi_column_draw(b->column, m, index, first, b->chance, b->out);
-        else
-            dpi_column_gather(b->column, m, index, first, b->out);
-        if (b->groups > 0)
-            keep_below((double)b->groups, m * b->column->size, b->out);
-    }
+    for (size_t i = 0; i < run->n_bindings; i++)
+        gather_all(run, &run->bindings[i], m, index, first);
     if (run->spec.single) {
         dpi_single_records(run, m);
         return;

@@ -74,13 +74,13 @@ void dpi_run_wipe(dpi_run *run, dpi_id id);
 /* Sets an input to standard normal draws, for m records or, where it is global, m = 1. */
 void dpi_run_normal(dpi_run *run, dpi_id id, size_t m, dp_rng *rng);
 
-/* The same for m records from the source of noise, whole pairs for each record: numbers are made in
+/* The same for records first ... first + m - 1 of the chunk from the source of noise, whole pairs for each record: numbers are made in
  * pairs (random/normal.c), whose two are independent but for rounding, and records must be so
  * exactly, since a record more or less moves those behind it to other draws.  room[m][room of a
  * record] where dpi_run_noise_room is not 0; wiped.  Errors of the source, with NaN for the
  * draws. */
-dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t m, dp_noise *noise, double *room,
-                        dp_error *err) DP_MUST_CHECK;
+dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t first, size_t m, dp_noise *noise,
+                        double *room, dp_error *err) DP_MUST_CHECK;
 size_t dpi_run_noise_room(const dpi_run *run, dpi_id id);
 
 /* ---- running ---- */
@@ -103,9 +103,9 @@ void dpi_run_start_records(dpi_run *run);
 /* Whether the run reads columns that are drawn (dp_dataset_bernoulli). */
 bool dpi_run_draws(const dpi_run *run);
 
-/* Draws for the next m <= chunk records what dpi_run_records(m) then makes of such columns; without
- * a call the last draws serve again. */
-void dpi_run_draw(dpi_run *run, size_t m, dpi_stream *stream);
+/* Draws for records first ... first + m - 1 of the next chunk what dpi_run_records then makes of such
+ * columns; without a call the last draws serve again. */
+void dpi_run_draw(dpi_run *run, size_t first, size_t m, dpi_stream *stream);
 
 /* The same for m records with the draws that `other`, a run on the same data set, has made for its
  * columns; those that it does not read keep theirs. */

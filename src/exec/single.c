@@ -18,10 +18,23 @@
 /* A group number below this is a float. */
 static const size_t most_groups = (size_t)1 << 24;
 
+/* Numbers that stay in the innermost cache as doubles and as floats. */
+enum { PIECE = 2048 };
+
+size_t dpi_single_rows(size_t size)
+{
+    return size < PIECE ? PIECE / size : 1;
+}
+
 DPI_LOOPS static void narrow(size_t n, const double *restrict in, float *restrict out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = (float)in[i];
+}
+
+void dpi_single_narrow(size_t n, const double *in, float *out)
+{
+    narrow(n, in, out);
 }
 
 DPI_LOOPS static void widen(size_t n, const float *restrict in, double *restrict out)
@@ -34,7 +47,8 @@ void dpi_single_mark_wide(const dpi_run *run, bool *wide)
 {
     const dpi_graph *g = run->spec.graph;
     for (size_t i = 0; i < g->n_nodes; i++)
-        wide[i] = !run->spec.single || !g->nodes[i].shape.per_record || dpi_is_source(&g->nodes[i]);
+        wide[i] = !run->spec.single || !g->nodes[i].shape.per_record ||
+                  (dpi_is_source(&g->nodes[i]) && !dpi_is_column(&g->nodes[i]));
     for (size_t i = 0; i < run->spec.n_wanted; i++)
         wide[run->spec.wanted[i]] = true;
     for (size_t i = 0; i < run->spec.n_parts; i++)
@@ -121,15 +135,21 @@ static void make_single(const dpi_run *run, dpi_id id, const dpi_call *call, dpi
         s->call.in[k] = run->narrow[node->in[k]];
 }
 
-/* Room for the widened values of the largest sum over records. */
-static bool make_room(dpi_run *run)
+/* Room for the widened values of the largest sum over records, and for records of any column. */
+static bool make_room(dpi_run *run, const bool *needed)
 {
-    size_t size = 0, count;
+    const dpi_graph *g = run->spec.graph;
+    size_t size = 0;
     for (size_t i = 0; i < run->n_sums; i++)
         size = run->sums[i]->in_size[0] > size ? run->sums[i]->in_size[0] : size;
-    if (!dpi_mul(size, run->spec.chunk, &count))
+    if (!dpi_mul(size, run->spec.chunk, &run->n_room))
         return false;
-    run->room = dpi_arena_alloc(&run->arena, count, sizeof(double));
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        size = dpi_shape_size(&g->nodes[i].shape);
+        size = needed[i] && dpi_is_column(&g->nodes[i]) ? size * dpi_single_rows(size) : 0;
+        run->n_room = size > run->n_room ? size : run->n_room;
+    }
+    run->room = dpi_arena_alloc(&run->arena, run->n_room, sizeof(double));
     return run->room != NULL;
 }
 
@@ -151,7 +171,7 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
     for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
         make_single(run, node_of_call[i], &run->calls[RECORDS][i], &run->singles[i]);
     list_factors(run);
-    return make_room(run) ? DP_OK : dpi_fail_nomem(err);
+    return make_room(run, needed) ? DP_OK : dpi_fail_nomem(err);
 }
 
 void dpi_single_globals(dpi_run *run)
@@ -222,4 +242,10 @@ void dpi_single_wipe(dpi_run *run)
         if (run->copies[i].of_record)
             sodium_memzero(run->copies[i].to,
                            run->spec.chunk * run->copies[i].size * sizeof(float));
+    for (size_t i = 0; i < run->n_bindings; i++)
+        if (run->bindings[i].floats != NULL)
+            sodium_memzero(run->bindings[i].floats,
+                           run->spec.chunk * run->bindings[i].column->size * sizeof(float));
+    if (run->room != NULL)
+        sodium_memzero(run->room, run->n_room * sizeof *run->room);
 }

@@ -210,15 +210,16 @@ void dpi_terms_add(dpi_terms *terms, size_t first, size_t m, double *sum)
         add_record(terms, first + r, 1, sum);
 }
 
-void dpi_terms_add_clipped(dpi_terms *terms, size_t m, const double *weight, double *sum)
+void dpi_terms_add_clipped(dpi_terms *terms, size_t first, size_t m, const double *weight,
+                           double *sum)
 {
     dpi_outer_sum outer;
     size_t size = terms->rows * terms->columns, added = 0;
     dpi_outer_start(&outer, terms->rows, terms->columns, terms->made);
     for (size_t r = 0; r < m; r++) {
-        bool pushes = terms->block > 1 && !terms->all_picked && !terms->cancels[r];
+        bool pushes = terms->block > 1 && !terms->all_picked && !terms->cancels[first + r];
         if (weight[r] != 0 && pushes) {
-            push_record(terms, r, weight[r], &outer);
+            push_record(terms, first + r, weight[r], &outer);
             added++;
         }
         if (added > 0 && (added == terms->block || r + 1 == m || !pushes)) {
@@ -227,7 +228,7 @@ void dpi_terms_add_clipped(dpi_terms *terms, size_t m, const double *weight, dou
             added = 0;
         }
         if (weight[r] != 0 && !pushes)
-            add_record(terms, r, weight[r], sum);
+            add_record(terms, first + r, weight[r], sum);
     }
 }
 

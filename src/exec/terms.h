@@ -36,11 +36,12 @@ bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g,
 /* norm2[m] += squared norms of the first m records' gradients. */
 void dpi_terms_norm2(dpi_terms *terms, size_t m, double *norm2);
 
-/* sum[rows][columns] += the gradients of the first m records, whose norms were taken last, times
- * weight[m]; nothing where the weight is 0, whatever the record holds. */
-void dpi_terms_add_clipped(dpi_terms *terms, size_t m, const double *weight, double *sum);
+/* sum[rows][columns] += the gradients of records first ... first + m - 1 among those whose norms were
+ * taken last, times weight[m]; nothing where the weight is 0, whatever the record holds. */
+void dpi_terms_add_clipped(dpi_terms *terms, size_t first, size_t m, const double *weight,
+                           double *sum);
 
-/* The same in chains of floats: of terms none of which is picked. */
+/* The same of the first m records in chains of floats: of terms none of which is picked. */
 void dpi_terms_add_in_chains(dpi_terms *terms, size_t m, const double *weight, dpi_chains *chains,
                              double *sum);
 

@@ -82,11 +82,11 @@ size_t dpi_run_noise_room(const dpi_run *run, dpi_id id)
     return size % 2 == 1 && !draws_in_place(size) ? size + 1 : 0;
 }
 
-dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t m, dp_noise *noise, double *room,
-                        dp_error *err)
+dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t first, size_t m, dp_noise *noise,
+                        double *room, dp_error *err)
 {
     size_t size = size_of(run, id), whole = size + size % 2;
-    double *to = stretch(run, id, 0, m * size, "dpi_run_noise");
+    double *to = stretch(run, id, first * size, m * size, "dpi_run_noise");
     if (whole == size)
         return dp_noise_normal(noise, m * size, 1, to, err);
     if (draws_in_place(size))

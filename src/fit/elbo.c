@@ -65,7 +65,7 @@ static void draw(pass *p, size_t m, dp_rng *rng)
         dpi_run_write(p->run, o->noise[k], 0, size, p->numbers);
     }
     if (m > 0)
-        dpi_run_draw(p->run, m, dpi_rng_stream(rng));
+        dpi_run_draw(p->run, 0, m, dpi_rng_stream(rng));
 }
 
 static double sum_records(pass *p, size_t n, dp_rng *rng)

@@ -200,7 +200,7 @@ dp_status dp_simulate_records(dp_simulator *s, const char *name, dp_rng *rng, si
     gsl_rng source = dpi_rng_gsl(rng);
     for (size_t first = 0; first < s->n; first += CHUNK) {
         size_t m = s->n - first < CHUNK ? s->n - first : CHUNK;
-        dpi_run_draw(s->run, m, dpi_rng_stream(rng));
+        dpi_run_draw(s->run, 0, m, dpi_rng_stream(rng));
         dpi_run_records(s->run, m, NULL, first);
         for (size_t r = 0; r < m; r++)
             draw_site(s, site, &source, r, size, values + (first + r) * size);

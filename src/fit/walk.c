@@ -317,9 +317,9 @@ static void set_latent(dpi_walk *w, const dpi_own *own, size_t first, size_t m)
 void dpi_walk_records(dpi_walk *w, size_t first, size_t m)
 {
     if (w->given->rng != NULL) {
-        dpi_run_draw(w->model.run, m, dpi_rng_stream(w->given->rng));
+        dpi_run_draw(w->model.run, 0, m, dpi_rng_stream(w->given->rng));
         if (w->source.run != NULL) {
-            dpi_run_draw(w->source.run, m, dpi_rng_stream(w->given->rng));
+            dpi_run_draw(w->source.run, 0, m, dpi_rng_stream(w->given->rng));
             dpi_run_draw_as(w->source.run, w->model.run, m);
         }
     }

@@ -195,7 +195,7 @@ static double run_records(dpi_evaluator *e)
         m = p->data->n - first < p->chunk ? p->data->n - first : p->chunk;
         dpi_run_records(e->run, m, NULL, first);
         for (size_t k = 0; k < p->n_parts; k++) {
-            dpi_run_add_part(e->run, k, m, e->weight, sum);
+            dpi_run_add_part(e->run, k, 0, m, e->weight, sum);
             sum += dpi_shape_size(&dpi_get(&p->objective.graph, p->part[k])->shape);
         }
         dpi_run_read(e->run, p->objective.record, 0, m, e->record);

@@ -142,7 +142,7 @@ static void add_extras(const sum *t, dpi_worker *w, const batch_task *job, size_
 {
     const dpi_summation *s = t->s;
     double *score = w->scratch; /* whose norms have served */
-    const double *factor = w->scratch + s->chunk;
+    const double *factor = w->scratch + s->rows;
     dpi_run_read(w->run, s->objective->record, 0, m, score);
     for (size_t u = 0, r = 0, rows; u < job->units; r += rows, u++) {
         double total = 0;
@@ -175,7 +175,7 @@ static void finish_large(const sum *t, dpi_worker *w)
 
 void dpi_count_dropped(const dpi_summation *s, dpi_worker *w, size_t n)
 {
-    const double *factor = w->scratch + s->chunk;
+    const double *factor = w->scratch + s->rows;
     for (size_t r = 0; s->counts && r < n; r++)
         w->dropped += factor[r] == 0;
 }
@@ -183,7 +183,7 @@ void dpi_count_dropped(const dpi_summation *s, dpi_worker *w, size_t n)
 /* The same for units of several rows, whose factor stands at the first. */
 static void count_dropped_units(const dpi_summation *s, dpi_worker *w, size_t n)
 {
-    const double *factor = w->scratch + s->chunk;
+    const double *factor = w->scratch + s->rows;
     for (size_t u = 0, r = 0; s->counts && u < n; r += w->rows[u], u++)
         w->dropped += factor[r] == 0;
 }
@@ -239,7 +239,7 @@ static dp_status run_task(sum *t, dpi_worker *w, const batch_task *job)
         memset(w->unit, 0, n * sizeof *w->unit);
     for (size_t done = 0, m; done < job->rows && status == DP_OK; done += m) {
         m = job->rows - done < s->chunk ? job->rows - done : s->chunk;
-        status = dpi_draw_records(t->s, w->run, m, t->err);
+        status = dpi_draw_records(t->s, w->run, 0, m, t->err);
         if (status != DP_OK)
             t->at = t->size; /* no more tasks */
         if (locked && (!s->draws || done + m == job->rows || status != DP_OK)) {

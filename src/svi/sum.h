@@ -9,8 +9,14 @@
 #include "model/objective.h"
 #include "svi/extras.h"
 
-/* Records at a time, and where this many numbers or more are released. */
-enum { DPI_SVI_CHUNK = 256, DPI_SVI_LARGE_CHUNK = 64, DPI_SVI_LARGE_RELEASE = 50000 };
+/* Records of a task, and where this many numbers or more are released; and how many such tasks a
+ * run takes at once in waves. */
+enum {
+    DPI_SVI_CHUNK = 256,
+    DPI_SVI_LARGE_CHUNK = 64,
+    DPI_SVI_LARGE_RELEASE = 50000,
+    DPI_SVI_TASKS = 2
+};
 
 /* A sum that waits for its turn. */
 typedef struct dpi_parked {
@@ -21,7 +27,7 @@ typedef struct dpi_parked {
 /* What one thread has of its own. */
 typedef struct dpi_worker {
     dpi_run *run;     /* the first worker's is the run itself, the others' are clones */
-    double *scratch;  /* [2][chunk] */
+    double *scratch;  /* [2][rows] */
     double *part;     /* [n_release] the clipped sum of a task; zero between tasks; NULL in waves */
     double *to;       /* where that of its task goes: part, or for the first task summation.total */
     double score;     /* of the rows so far of a unit of several chunks; for extras.h */
@@ -39,7 +45,8 @@ typedef struct dpi_summation {
     const dpi_extras *extras;
     dpi_run *run;
     dp_noise *noise; /* for draws of records */
-    size_t chunk;    /* records at a time */
+    size_t chunk;    /* records of a task */
+    size_t rows;     /* that a run has room for: a chunk, or some in waves */
     bool counts;     /* units that add nothing; without privacy only */
     bool draws;      /* the guide draws for records, or columns are drawn */
     bool whole;      /* sums are whole numbers of steps of the release's grid (exec/whole.h) */
@@ -52,8 +59,8 @@ typedef struct dpi_summation {
     /* [n_release] the clipped sum; zero between steps, as is what belongs to it.  Where releases are
      * long it is made in `place`, which others have between steps, where there is one. */
     double *total, *place;
-    double *lost;  /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
-    double *last;  /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
+    double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
+    double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */
     bool has_lost;
     uint64_t dropped; /* units of the last batch that added nothing, where they are counted */
 } dpi_summation;
@@ -70,9 +77,10 @@ size_t dpi_summation_bytes(const dpi_summation *s);
  * however far dpi_summation_init has come. */
 void dpi_summation_free(dpi_summation *s);
 
-/* Draws the guide's noise of m records for a run, and what decides their drawn columns; the caller
- * sees to it that one thread at a time does. */
-dp_status dpi_draw_records(dpi_summation *s, dpi_run *run, size_t m, dp_error *err) DP_MUST_CHECK;
+/* Draws the guide's noise of records first ... first + m - 1 for a run, m at most a chunk, and what
+ * decides their drawn columns; the caller sees to it that one thread at a time does. */
+dp_status dpi_draw_records(dpi_summation *s, dpi_run *run, size_t first, size_t m,
+                           dp_error *err) DP_MUST_CHECK;
 
 /* Makes the sum over `size` units of a batch, numbers batch[] or 0 ... size - 1 for NULL, of each
  * unit's gradient clipped to `clip`: it is s->total, and where s->last is not NULL s->last more, to

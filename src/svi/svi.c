@@ -81,7 +81,7 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .lent = lent,
                          .n_lent = n_lent,
                          .data = data,
-                         .chunk = s->sum.chunk,
+                         .chunk = s->sum.rows,
                          .single = s->opts.precision == DP_SINGLE,
                          .kept = dpi_waves_may(&s->sum),
                          .all_columns = true};
@@ -244,6 +244,7 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
                              .chunk = records_at_a_time(s, spec->chunk),
                              .counts = s->opts.mode == DP_NO_PRIVACY,
                              .whole = dpi_together_is_whole(&s->opts, s->objective.n_release)};
+    s->sum.rows = (dpi_waves_may(&s->sum) ? DPI_SVI_TASKS : 1) * s->sum.chunk;
     dp_status status = make_state(s, err);
     if (status == DP_OK && s->release.whole == NULL)
         s->sum.place = s->release.out;

@@ -7,6 +7,9 @@
  * made by one thread from the same numbers in the same order, so it is the same to the bit on any
  * number of threads.
  *
+ * A thread runs the records of some tasks together, where there are enough for all threads: weights
+ * are packed for products once then.  A record does not depend on its company, so this shows nowhere.
+ *
  * What the sum's place held before does not matter: the first wave writes all of it.
  *
  * Against a sum for each task, which sum.c makes: the release is written once a wave and not a few
@@ -33,7 +36,8 @@ typedef struct wave {
     size_t block;         /* next block */
     dp_status status;
     dp_error *err;
-    size_t first; /* task of the wave */
+    size_t first;   /* task of the wave */
+    size_t at_once; /* tasks whose records a thread runs together */
 } wave;
 
 static const size_t long_release = 50000; /* numbers, from which on it pays */
@@ -47,7 +51,7 @@ dp_status dpi_waves_init(dpi_summation *s, dpi_arena *arena, dp_error *err)
 {
     if (!dpi_waves_may(s) || !dpi_factors_pay(s->run))
         return DP_OK;
-    return dpi_factors_new(arena, s->run, SLOTS, s->extras->n, &s->factors, err);
+    return dpi_factors_new(arena, s->run, SLOTS, s->chunk, s->extras->n, &s->factors, err);
 }
 
 void dpi_waves_free(dpi_summation *s)
@@ -64,23 +68,44 @@ static size_t first_record(const wave *t, size_t task)
 }
 
 /* Adds what m records that have been kept add beside their gradients. */
-static void add_extras(const dpi_summation *s, const dpi_worker *w, size_t m, double *extra)
+static void add_extras(const dpi_summation *s, const dpi_worker *w, size_t first, size_t m,
+                       double *extra)
 {
-    double *score = w->scratch; /* whose norms have served */
-    dpi_run_read(w->run, s->objective->record, 0, m, score);
+    double *score = w->scratch + first; /* whose norms have served */
+    dpi_run_read(w->run, s->objective->record, first, m, score);
     for (size_t r = 0; r < m; r++)
-        dpi_extras_add(s->extras, score[r], w->scratch[s->chunk + r] == 1, extra);
+        dpi_extras_add(s->extras, score[r], score[s->rows + r] == 1, extra);
 }
 
-static void run_task(const wave *t, dpi_worker *w, size_t task, size_t first, size_t m)
+/* Runs the records of tasks `task` ... `end` - 1 and keeps each task's. */
+static void run_tasks(const wave *t, dpi_worker *w, size_t task, size_t end)
 {
     const dpi_summation *s = t->s;
-    size_t slot = task - t->first;
-    dpi_run_records(w->run, m, t->batch != NULL ? t->batch + first : NULL, first);
-    dpi_factors_keep(s->factors, w->run, m, t->clip, t->chain, w->scratch, slot);
+    const size_t from = first_record(t, task), m = first_record(t, end) - from;
+    dpi_run_records(w->run, m, t->batch != NULL ? t->batch + from : NULL, from);
+    dpi_factors_weigh(w->run, m, t->clip, t->chain, w->scratch);
     dpi_count_dropped(s, w, m);
-    if (s->extras->n > 0)
-        add_extras(s, w, m, dpi_factors_extra(s->factors, slot));
+    for (; task < end; task++) {
+        const size_t first = first_record(t, task) - from, slot = task - t->first;
+        const size_t n = first_record(t, task + 1) - from - first;
+        dpi_factors_keep(s->factors, w->run, first, n, t->chain, w->scratch, slot);
+        if (s->extras->n > 0)
+            add_extras(s, w, first, n, dpi_factors_extra(s->factors, slot));
+    }
+}
+
+/* Draws for tasks `task` ... `end` - 1, one after the other, since several inputs of a task are drawn
+ * before the next task's. */
+static dp_status draw_tasks(const wave *t, const dpi_worker *w, size_t task, size_t end)
+{
+    const size_t from = first_record(t, task);
+    dp_status status = DP_OK;
+    for (; task < end && status == DP_OK; task++) {
+        const size_t first = first_record(t, task);
+        status =
+            dpi_draw_records(t->s, w->run, first - from, first_record(t, task + 1) - first, t->err);
+    }
+    return status;
 }
 
 /* What each thread does in the first pass. */
@@ -92,13 +117,14 @@ static void keep(void *of, size_t k)
         (void)pthread_mutex_lock(&t->next);
         if (t->task == t->end || t->status != DP_OK)
             break;
-        size_t task = t->task++, first = first_record(t, task),
-               m = first_record(t, task + 1) - first;
-        t->status = dpi_draw_records(t->s, w->run, m, t->err);
+        const size_t task = t->task, left = t->end - task,
+                     end = task + (left < t->at_once ? left : t->at_once);
+        t->task = end;
+        t->status = draw_tasks(t, w, task, end);
         if (t->status != DP_OK)
             break;
         (void)pthread_mutex_unlock(&t->next);
-        run_task(t, w, task, first, m);
+        run_tasks(t, w, task, end);
     }
     (void)pthread_mutex_unlock(&t->next);
 }
@@ -142,6 +168,9 @@ dp_status dpi_sum_waves(dpi_summation *s, size_t size, const size_t *batch, doub
     for (; t.end < t.tasks && t.status == DP_OK; t.first = t.end) {
         t.end = t.tasks - t.first < SLOTS ? t.tasks : t.first + SLOTS;
         t.block = 0;
+        t.at_once = (t.end - t.first) / s->n_workers;
+        t.at_once = t.at_once > s->rows / s->chunk ? s->rows / s->chunk : t.at_once;
+        t.at_once = t.at_once > 0 ? t.at_once : 1;
         run_pass(&t, keep);
         if (t.status == DP_OK)
             run_pass(&t, add);

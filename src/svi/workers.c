@@ -37,7 +37,7 @@ static dp_status init_worker(dpi_summation *s, size_t k, dpi_arena *arena, dp_er
     dpi_worker *w = &s->workers[k];
     size_t n = s->objective->n_release;
     bool grouped = s->units->start != NULL;
-    w->scratch = dpi_arena_alloc(arena, 2 * s->chunk, sizeof *w->scratch);
+    w->scratch = dpi_arena_alloc(arena, 2 * s->rows, sizeof *w->scratch);
     bool sums = s->factors == NULL;
     if (sums)
         w->part = dpi_arena_alloc(arena, n, sizeof *w->part);
@@ -122,15 +122,15 @@ void dpi_summation_free(dpi_summation *s)
     }
 }
 
-dp_status dpi_draw_records(dpi_summation *s, dpi_run *run, size_t m, dp_error *err)
+dp_status dpi_draw_records(dpi_summation *s, dpi_run *run, size_t first, size_t m, dp_error *err)
 {
     const dpi_objective *o = s->objective;
     dpi_stream *stream;
     dp_status status = DP_OK;
     if (dpi_run_draws(run) && (status = dpi_noise_stream(s->noise, &stream, err)) == DP_OK)
-        dpi_run_draw(run, m, stream);
+        dpi_run_draw(run, first, m, stream);
     for (size_t k = 0; k < o->n_noise && s->draws && status == DP_OK; k++)
         if (of_record(s, k))
-            status = dpi_run_noise(run, o->noise[k], m, s->noise, s->pairs, err);
+            status = dpi_run_noise(run, o->noise[k], first, m, s->noise, s->pairs, err);
     return status;
 }

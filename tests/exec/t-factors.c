@@ -59,7 +59,8 @@ static dpi_id column(setting *t, const char *name, size_t d)
     return dpi_source(&t->graph, &dpi_op_data, name, (dpi_attr){.shape = dpi_vector(d, true)});
 }
 
-static bool as_floats; /* of the runs that are made: sums are asked of their factors alone */
+static bool as_floats;      /* of the runs that are made: sums are asked of their factors alone */
+static size_t together = 1; /* slots whose records are run at once */
 
 static void set_up(setting *t, size_t chunk, bool single)
 {
@@ -77,12 +78,13 @@ static void set_up(setting *t, size_t chunk, bool single)
                          .parts = parts,
                          .n_parts = 3,
                          .data = t->data,
-                         .chunk = chunk,
+                         .chunk = together * chunk,
                          .single = single,
                          .kept = as_floats};
     assert_ok(dpi_run_new(&spec, &t->run, &t->err), t->err.text);
     assert_true(dpi_factors_pay(t->run));
-    assert_ok(dpi_factors_new(&t->arena, t->run, SLOTS, 1, &t->factors, &t->err), t->err.text);
+    assert_ok(dpi_factors_new(&t->arena, t->run, SLOTS, chunk, 1, &t->factors, &t->err),
+              t->err.text);
     dpi_run_globals(t->run);
 }
 
@@ -100,6 +102,7 @@ static size_t sum_of(bool single, size_t chunk, size_t n, const size_t *list, do
 {
     setting t;
     static double scratch[2 * MOST], lost[SIZE + 1];
+    const size_t group = together * chunk;
     set_up(&t, chunk, single);
     size_t chain = dpi_factors_chain(t.run, n, clip), used = 0;
     bool fresh = true;
@@ -107,8 +110,12 @@ static size_t sum_of(bool single, size_t chunk, size_t n, const size_t *list, do
         sum[i] = lost[i] = NAN; /* what was there does not matter */
     for (size_t from = 0, m; from < n; from += m) {
         m = n - from < chunk ? n - from : chunk;
-        dpi_run_records(t.run, m, list != NULL ? list + from : NULL, from);
-        dpi_factors_keep(t.factors, t.run, m, clip, chain, scratch, used);
+        if (from % group == 0) {
+            const size_t all = n - from < group ? n - from : group;
+            dpi_run_records(t.run, all, list != NULL ? list + from : NULL, from);
+            dpi_factors_weigh(t.run, all, clip, chain, scratch);
+        }
+        dpi_factors_keep(t.factors, t.run, from % group, m, chain, scratch, used);
         *dpi_factors_extra(t.factors, used++) += (double)m;
         if (used < SLOTS && from + m < n)
             continue;
@@ -298,7 +305,8 @@ static void sums_do_not_depend_on_waves(void **state)
         size_t chain = dpi_factors_chain(t.run, SLOTS * 64, 3);
         for (size_t k = 0; k < SLOTS; k++) { /* a wave for each task */
             dpi_run_records(t.run, 64, NULL, k * 64);
-            dpi_factors_keep(t.factors, t.run, 64, 3, chain, scratch, 0);
+            dpi_factors_weigh(t.run, 64, 3, chain, scratch);
+            dpi_factors_keep(t.factors, t.run, 0, 64, chain, scratch, 0);
             *dpi_factors_extra(t.factors, 0) += 64;
             for (size_t i = 0; i < dpi_factors_blocks(t.factors); i++)
                 dpi_factors_add(t.factors, i, 1, chain, k == 0, sum, lost);
@@ -329,6 +337,24 @@ static void factors_that_are_read_as_floats_give_the_same_bits(void **state)
     }
 }
 
+/* Slots whose records are run together hold what they hold alone. */
+static void records_may_be_run_together(void **state)
+{
+    static double alone[SIZE + 1], sum[SIZE + 1];
+    const size_t sizes[] = {50, 64, 200, MOST};
+    (void)state;
+    fill(4);
+    for (int k = 0; k < 8; k++) {
+        const bool single = k % 2 == 1;
+        (void)sum_of(single, 32, sizes[k / 2], NULL, 3, alone);
+        for (together = 2; together <= 5; together++) {
+            (void)sum_of(single, 32, sizes[k / 2], NULL, 3, sum);
+            assert_memory_equal(sum, alone, sizeof sum);
+        }
+        together = 1;
+    }
+}
+
 static void fails_cleanly_when_memory_is_out(void **state)
 {
     (void)state;
@@ -340,7 +366,7 @@ static void fails_cleanly_when_memory_is_out(void **state)
         dpi_arena arena = {0};
         dpi_factors *factors;
         faulty_fail(k);
-        dp_status status = dpi_factors_new(&arena, t.run, SLOTS, 1, &factors, &t.err);
+        dp_status status = dpi_factors_new(&arena, t.run, SLOTS, 8, 1, &factors, &t.err);
         failed = faulty_failed();
         faulty_fail(0);
         assert_int_equal(status, failed ? DP_ENOMEM : DP_OK);
@@ -360,6 +386,7 @@ int main(void)
         cmocka_unit_test(factors_beyond_floats_are_clipped),
         cmocka_unit_test(records_of_weight_zero_leave_no_trace),
         cmocka_unit_test(sums_do_not_depend_on_waves),
+        cmocka_unit_test(records_may_be_run_together),
         cmocka_unit_test(factors_that_are_read_as_floats_give_the_same_bits),
         cmocka_unit_test(fails_cleanly_when_memory_is_out),
     };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/value.h"
+#include "random/stream.h"
 #include "tests/exec/setting.h"
 #include "tests/graph/faulty.h"
 #include "tests/lib/check.h"
@@ -142,6 +143,76 @@ static void records_that_overflow_add_zero(void **state)
     tear_down(&s);
 }
 
+enum { LONG = 784, RECORDS = 40 };
+
+/* Draws for records 0 ... m - 1 of a column of LONG numbers, in two calls. */
+static void draw(dpi_run *run, size_t m)
+{
+    static const unsigned char key[DPI_STREAM_KEY] = {7};
+    dpi_stream stream;
+    dpi_stream_start(&stream, key);
+    dpi_run_draw(run, 0, 3, &stream);
+    dpi_run_draw(run, 3, m - 3, &stream);
+    dpi_stream_end(&stream);
+}
+
+/* Long records, which are made a few at a time, in an order of their own: `y` is what columns of the
+ * four kinds hold, with the sign turned. */
+static void columns_are_those_of_double_precision(void **state)
+{
+    static double real[RECORDS * LONG], wide[RECORDS * LONG], narrow[RECORDS * LONG];
+    static unsigned char bytes[RECORDS * LONG];
+    static int32_t index[RECORDS * LONG];
+    size_t list[RECORDS];
+    (void)state;
+    for (size_t i = 0; i < RECORDS * LONG; i++) {
+        real[i] = sin(2.385 * (double)i);
+        bytes[i] = (unsigned char)(i * 7 % 251);
+        index[i] = (int32_t)(i * 11 % 1009);
+    }
+    for (size_t i = 0; i < RECORDS; i++)
+        list[i] = i * 17 % RECORDS;
+    dp_dataset *data = dp_dataset_new(RECORDS);
+    dp_dataset_real(data, "0", LONG, real);
+    dp_dataset_bytes(data, "1", LONG, 250, bytes);
+    dp_dataset_bernoulli(data, "2", LONG, 250, bytes);
+    dp_dataset_indices(data, "3", LONG, index);
+    for (int kind = 0; kind < 4; kind++) {
+        dp_error err = {0};
+        dpi_arena arena = {0};
+        dpi_graph g;
+        const char name[] = {(char)('0' + kind), '\0'};
+        const size_t m = RECORDS - 1;
+        dpi_graph_init(&g, &arena, &err);
+        dpi_id x = dpi_source(&g, kind == 3 ? &dpi_op_index : &dpi_op_data, name,
+                              (dpi_attr){.shape = dpi_vector(LONG, true), .number = 1009});
+        dpi_id y = dpi_apply(&g, &dpi_op_neg, x, DPI_NONE, NULL);
+        for (int single = 0; single < 2; single++) {
+            const dpi_run_spec spec = {.graph = &g,
+                                       .wanted = &y,
+                                       .n_wanted = 1,
+                                       .data = data,
+                                       .chunk = RECORDS,
+                                       .single = single};
+            dpi_run *run;
+            assert_ok(dpi_run_new(&spec, &run, &err), err.text);
+            assert_true((dpi_run_numbers(run, x) == 0) == single); /* as floats alone */
+            draw(run, m);
+            dpi_run_records(run, m, list, 0);
+            dpi_run_read(run, y, 0, m * LONG, single ? narrow : wide);
+            dpi_run_free(run);
+        }
+        for (size_t i = 0; i < m * LONG; i++) {
+            const size_t from = list[i / LONG] * LONG + i % LONG;
+            const double held[] = {real[from], bytes[from] / 250., wide[i] != 0, index[from]};
+            assert_true(wide[i] == -held[kind]);
+            assert_true(narrow[i] == (float)wide[i]);
+        }
+        dpi_arena_free(&arena);
+    }
+    dp_dataset_free(data);
+}
+
 static void too_many_groups_are_refused(void **state)
 {
     (void)state;
@@ -191,6 +262,7 @@ int main(void)
         cmocka_unit_test(clipped_norms_hold),
         cmocka_unit_test(a_record_is_the_same_in_every_company),
         cmocka_unit_test(records_that_overflow_add_zero),
+        cmocka_unit_test(columns_are_those_of_double_precision),
         cmocka_unit_test(too_many_groups_are_refused),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };

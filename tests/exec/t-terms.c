@@ -169,6 +169,35 @@ static void what_cancels_is_clipped_as_it_is(void **state)
     tear_down(&s);
 }
 
+/* Records from the middle of a chunk, of which every other one cancels, have the sum that they have
+ * as a chunk of their own. */
+static void records_may_be_some_of_a_chunk(void **state)
+{
+    (void)state;
+    const size_t first = 3;
+    setting s;
+    set_up(&s);
+    for (size_t i = 0; i < N * EACH; i++)
+        if (i / EACH % 2 == 0) {
+            s.value[1][i] = s.value[0][i] * (1 + 1e-12 * spread(i + 5000));
+            s.value[3][i] = s.value[2][i] * (1 + 1e-12 * spread(i + 6000));
+        }
+    for (int way = 0; way < 3; way++) {
+        double norm2[N], weight[N], some[SIZE] = {0}, alone[SIZE] = {0};
+        dpi_run *run = start(&s, ways[way], N);
+        run_records(&s, run, N, in_order);
+        dpi_run_weights(run, N, 0.5, norm2, weight);
+        dpi_run_add_part(run, 0, first, N - first, weight + first, some);
+        run_records(&s, run, N - first, in_order + first);
+        dpi_run_weights(run, N - first, 0.5, norm2, weight);
+        dpi_run_add_part(run, 0, 0, N - first, weight, alone);
+        assert_memory_equal(some, alone, sizeof some);
+        assert_true(length(some) > 0);
+        dpi_run_free(run);
+    }
+    tear_down(&s);
+}
+
 /* Factors whose squares vanish or overflow, though their products do not. */
 static void lengths_may_be_extreme(void **state)
 {
@@ -300,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_by_hand),
         cmocka_unit_test(what_cancels_is_clipped_as_it_is),
+        cmocka_unit_test(records_may_be_some_of_a_chunk),
         cmocka_unit_test(lengths_may_be_extreme),
         cmocka_unit_test(records_that_are_not_finite_add_nothing),
         cmocka_unit_test(a_record_is_the_same_in_every_company),

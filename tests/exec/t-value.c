@@ -197,7 +197,7 @@ static void draw_noise(world *w, dpi_id id, size_t m)
     assert_int_equal(dp_noise_new_seeded(SEED, &noise, NULL), DP_OK);
     for (size_t i = 0; i < CHUNK * (ODD + 1); i++)
         room[i] = 385;
-    assert_ok(dpi_run_noise(w->run, id, m, noise, room, &w->err), w->err.text);
+    assert_ok(dpi_run_noise(w->run, id, 0, m, noise, room, &w->err), w->err.text);
     size_t used = m * dpi_run_noise_room(w->run, id);
     for (size_t i = 0; i < CHUNK * (ODD + 1); i++)
         assert_close(room[i], i < used ? 0 : 385, 0, 0); /* wiped, and used no further */

@@ -9,7 +9,13 @@
 #include "tests/lib/numbers.h"
 #include "tests/svi/equal.h"
 
-enum { ROWS = 1100, INPUTS = 180, OUTPUTS = 290, SIZE = INPUTS * OUTPUTS + OUTPUTS };
+enum {
+    ROWS = 1100,
+    INPUTS = 180,
+    OUTPUTS = 290,
+    SIZE = INPUTS * OUTPUTS + OUTPUTS,
+    MOST = SIZE + 4
+};
 
 static double x[ROWS * INPUTS];
 
@@ -20,7 +26,7 @@ static void fill(void)
         x[i] = next_number(&r);
 }
 
-/* A dense layer; with a draw for each record where there is a guide. */
+/* A dense layer; with two draws for each record, and a column that is drawn, where there is a guide. */
 static void write_model(dp_model *m, dp_model *guide)
 {
     dp_plate rows = dp_unit_plate(m, "rows"), inputs = dp_plate_new(m, "inputs", INPUTS);
@@ -29,29 +35,37 @@ static void write_model(dp_model *m, dp_model *guide)
     dp_expr at = dp_sum(dp_add(dp_softplus(h), dp_gelu(h)));
     if (guide != NULL) {
         dp_plate same = dp_unit_plate(guide, "rows");
-        at = dp_add(at, dp_sample_in(rows, "z", 1, dp_normal(0, 1)));
+        at = dp_add(at,
+                    dp_add(dp_sample_in(rows, "z", 1, dp_normal(0, 1)), dp_data(rows, "odd", 1)));
+        at = dp_add(at, dp_sum(dp_sample_in(rows, "v", 2, dp_normal(0, 1))));
         (void)dp_sample_in(same, "z", 1, dp_normal_v(dp_param(guide, "loc", 1, 0.3), dp_num(1)));
+        (void)dp_sample_in(same, "v", 2, dp_normal_v(dp_param(guide, "at", 2, 0.3), dp_num(1)));
     }
     dp_observe(rows, "y", dp_normal_v(at, dp_num(30)));
 }
 
-static void sum_of(size_t n, dp_svi_opts o, double release[SIZE + 2])
+static void sum_of(size_t n, dp_svi_opts o, double release[MOST])
 {
     dp_error err = {0};
     dp_svi *svi;
     static double y[ROWS];
+    static unsigned char odds[ROWS];
     dp_model *m = dp_model_new(), *guide = o.mode == DP_PRIVATE ? dp_guide_new(m) : NULL;
     dp_dataset *data = dp_dataset_new(n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         y[i] = 200 + 50 * x[i];
+        odds[i] = (unsigned char)(i % 8);
+    }
     write_model(m, guide);
     dp_dataset_real(data, "x", INPUTS, x);
     dp_dataset_real(data, "y", 1, y);
+    if (guide != NULL)
+        dp_dataset_bernoulli(data, "odd", 1, 7, odds);
     o.steps = 2;
     o.seed = 9;
     assert_ok(dp_svi_new(m, guide, data, &o, &svi, &err), err.text);
     assert_non_null(svi->sum.factors);
-    assert_true(svi->objective.n_release >= SIZE);
+    assert_in_range(svi->objective.n_release, SIZE, MOST);
     for (int k = 0; k < 2 && o.mode == DP_PRIVATE; k++)
         assert_ok(dp_svi_step(svi, &err), err.text);
     if (o.mode != DP_PRIVATE)
@@ -69,7 +83,7 @@ static void sum_of(size_t n, dp_svi_opts o, double release[SIZE + 2])
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     (void)state;
-    static double one[SIZE + 2], release[SIZE + 2];
+    static double one[MOST], release[MOST];
     const size_t sizes[] = {1, 100, ROWS}, threads[] = {2, 3, 5};
     fill();
     for (int single = 0; single < 2; single++)
@@ -91,7 +105,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
 static void a_record_changes_a_sum_by_its_clip_at_most(void **state)
 {
     (void)state;
-    static double before[SIZE + 2], after[SIZE + 2];
+    static double before[MOST], after[MOST];
     const size_t sizes[] = {0, 63, 64, 127, 128, 640, 1000};
     double most = 0;
     fill();
@@ -116,7 +130,7 @@ static void a_record_changes_a_sum_by_its_clip_at_most(void **state)
 static void no_record_is_too_small_or_too_large_to_be_clipped(void **state)
 {
     (void)state;
-    static double release[SIZE + 2];
+    static double release[MOST];
     const double clips[] = {1e-100, 1e-19, 1, 1e19, 1e25};
     int clipped = 0;
     for (int single = 0; single < 2; single++)
@@ -146,7 +160,7 @@ static void no_record_is_too_small_or_too_large_to_be_clipped(void **state)
 static void precisions_agree(void **state)
 {
     (void)state;
-    static double wide[SIZE + 2], narrow[SIZE + 2];
+    static double wide[MOST], narrow[MOST];
     double off = 0, norm = 0;
     fill();
     dp_svi_opts o = {.mode = DP_WITHOUT_GUARANTEE, .clip = 1e4, .precision = DP_DOUBLE};
