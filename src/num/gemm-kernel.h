@@ -219,6 +219,7 @@ static inline ahead ahead_of(const KERNEL_PRODUCT *p, size_t l, size_t j, size_t
 {
     const bool deeper = l + DEPTH < p->k;
     const size_t row = deeper ? l + DEPTH : 0, column = deeper ? j : j + width;
+    const size_t line = LINE * sizeof(element), deep = p->k * sizeof(element);
     const uintptr_t b = (uintptr_t)p->b;
     if (column >= p->n)
         return nothing_ahead(p->b);
@@ -228,9 +229,9 @@ static inline ahead ahead_of(const KERNEL_PRODUCT *p, size_t l, size_t j, size_t
                        .step = p->n * sizeof(element),
                        .jump = p->n * sizeof(element)};
     return (ahead){.line = b + (column * p->k + row) * sizeof(element),
-                   .tile = LANES * p->k * sizeof(element),
-                   .step = LINE * sizeof(element),
-                   .jump = (p->k - LINE * (LINES - 1)) * sizeof(element)};
+                   .tile = LANES * deep,
+                   .step = line,
+                   .jump = p->k <= DEPTH ? line : deep - (LINES - 1) * line};
 }
 
 KERNEL_TARGET void KERNEL_MULTIPLY(const KERNEL_PRODUCT *p)
