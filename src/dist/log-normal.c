@@ -7,8 +7,8 @@
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id log_x = dpi_unary(g, &dpi_op_log, x);
-    dpi_id z = dpi_div(g, dpi_sub(g, log_x, arg[0]), arg[1]);
+    dpi_id log_x = dpi_log_of(g, x);
+    dpi_id z = dpi_standardized(g, log_x, arg[0], arg[1]);
     dpi_id kernel = dpi_sub(g, dpi_scale(g, -0.5, dpi_unary(g, &dpi_op_square, z)), log_x);
     dpi_id norm =
         dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), dpi_constant(g, 0.5 * log(2 * M_PI)));

@@ -6,7 +6,7 @@
 
 static dpi_id log_density(dpi_graph *g, dpi_id x, const dpi_id arg[])
 {
-    dpi_id z = dpi_div(g, dpi_sub(g, x, arg[0]), arg[1]);
+    dpi_id z = dpi_standardized(g, x, arg[0], arg[1]);
     dpi_id kernel = dpi_scale(g, -0.5, dpi_unary(g, &dpi_op_square, z));
     dpi_id norm =
         dpi_add(g, dpi_unary(g, &dpi_op_log, arg[1]), dpi_constant(g, 0.5 * log(2 * M_PI)));

@@ -194,6 +194,26 @@ dpi_id dpi_unshifted(const dpi_graph *g, dpi_id value)
     return node->in[0];
 }
 
+/* The r of x = a + r, or of a r, where r has x's own shape; or DPI_NONE. */
+static dpi_id beside(const dpi_graph *g, dpi_id x, const dpi_op *op, dpi_id a)
+{
+    const dpi_node *node = dpi_get(g, x);
+    bool found =
+        node->op == op && node->in[0] == a && same_kind(&g->nodes[node->in[1]].shape, &node->shape);
+    return found ? node->in[1] : DPI_NONE;
+}
+
+dpi_id dpi_standardized(dpi_graph *g, dpi_id x, dpi_id loc, dpi_id scale)
+{
+    if (g->err->status != DP_OK)
+        return DPI_NONE;
+    dpi_id rest = beside(g, x, &dpi_op_add, loc);
+    if (rest == DPI_NONE)
+        rest = dpi_sub(g, x, loc);
+    dpi_id noise = rest != DPI_NONE ? beside(g, rest, &dpi_op_mul, scale) : DPI_NONE;
+    return noise != DPI_NONE ? noise : dpi_div(g, rest, scale);
+}
+
 bool dpi_is_product(const dpi_node *node)
 {
     return node->op == &dpi_op_mul;

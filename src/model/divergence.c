@@ -8,7 +8,11 @@
  *
  * It is a conditional mean: the arguments of p may be draws of other latents, and those of q too,
  * if they are drawn independently of this latent's noise.  A guide may draw a parent given its
- * child; then the mean over the child's noise alone is another, and the draw is kept. */
+ * child; then the mean over the child's noise alone is another, and the draw is kept.
+ *
+ * Of a draw x = loc + scale noise log q(x) is -noise^2 / 2 - log scale - log(2 pi) / 2: made of what
+ * x is made of it needs no difference x - loc, and its gradient none of the terms by x, loc and scale
+ * that cancel. */
 #include "model/divergence.h"
 
 #include <gsl/gsl_math.h>
@@ -42,4 +46,13 @@ dpi_id dpi_minus_divergence(dpi_graph *g, const dpi_family *prior, const dpi_id 
         entropy = dpi_add(g, entropy, q->loc);
     dpi_id each = dpi_add(g, prior->expected(g, q->loc, q->scale, arg), entropy);
     return dpi_sum(g, dpi_expand(g, each, shape));
+}
+
+dpi_id dpi_drawn_entropy(dpi_graph *g, const dpi_gaussian *q)
+{
+    dpi_id square = dpi_scale(g, 0.5, dpi_unary(g, &dpi_op_square, q->noise));
+    dpi_id norm = dpi_add(g, q->log_scale, dpi_constant(g, 0.5 * log(2 * M_PI)));
+    if (q->support == DPI_ABOVE_ZERO)
+        norm = dpi_add(g, norm, dpi_add(g, q->loc, dpi_times(g, q->scale, q->noise)));
+    return dpi_sum(g, dpi_add(g, square, norm));
 }

@@ -1,4 +1,5 @@
-/* What of the ELBO needs no draw: E_q log p(x) - E_q log q(x) = -KL(q | p) for one latent. */
+/* What of the ELBO needs no draw, E_q log p(x) - E_q log q(x) = -KL(q | p) for one latent; and
+ * log q(x) of a draw. */
 #ifndef DPI_MODEL_DIVERGENCE_H
 #define DPI_MODEL_DIVERGENCE_H
 
@@ -16,5 +17,8 @@ typedef struct dpi_gaussian {
  * a parent given its child. */
 dpi_id dpi_minus_divergence(dpi_graph *g, const dpi_family *prior, const dpi_id arg[],
                             const dpi_gaussian *q, dpi_shape shape);
+
+/* -log q of a draw, summed over its numbers. */
+dpi_id dpi_drawn_entropy(dpi_graph *g, const dpi_gaussian *q);
 
 #endif

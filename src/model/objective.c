@@ -261,6 +261,15 @@ static void score_mean_field(builder *b, const dpi_site *site, const dpi_id arg[
     }
 }
 
+/* log x, without a way around x where it is a latent's, at which records may be cut off. */
+static dpi_id log_of(const builder *b, dpi_id x)
+{
+    for (size_t k = 0; k < b->o->n_latents; k++)
+        if (b->o->latents[k].cut == x)
+            return dpi_unary(b->g, &dpi_op_log, x);
+    return dpi_log_of(b->g, x);
+}
+
 /* A latent as a written guide samples it, from the family and arguments of *its. */
 static void guided(builder *b, const dpi_site *site, given *its)
 {
@@ -271,7 +280,7 @@ static void guided(builder *b, const dpi_site *site, given *its)
     its->q = (dpi_gaussian){.support = site->family->support,
                             .loc = its->arg[0],
                             .scale = its->arg[1],
-                            .log_scale = dpi_log_of(b->g, its->arg[1]),
+                            .log_scale = log_of(b, its->arg[1]),
                             .noise = noise};
 }
 
@@ -295,10 +304,8 @@ static void score_latent(builder *b, const dpi_site *site, const dpi_id arg[], c
     }
     if (its->family == NULL)
         score_mean_field(b, site, arg, its);
-    else {
-        dpi_id log_q = dpi_log_density(g, its->family, its->value, its->arg);
-        add_score(b, of_record, dpi_unary(g, &dpi_op_neg, log_q));
-    }
+    else
+        add_score(b, of_record, dpi_drawn_entropy(g, &its->q));
     add_score(b, of_record, dpi_log_density(g, site->family, its->value, arg));
 }
 

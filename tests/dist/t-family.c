@@ -265,10 +265,48 @@ static void check_from_normal(const dist_case *c)
     density_close(&d);
 }
 
+/* Densities of a draw, which read its noise where that is all of x: under the law that it is drawn
+ * from, and with other arguments. */
+static void check_density_of_draw(const dist_case *c)
+{
+    enum { LAWS = 4 };
+    if (c->family->from_normal == NULL)
+        return;
+    density d;
+    density_open(&d, c, false);
+    dpi_graph *g = &d.graph;
+    const dpi_id noise = dpi_source(g, &dpi_op_input, "noise", (dpi_attr){0});
+    const dpi_id x = c->family->from_normal(g, noise, d.arg);
+    dpi_id in[] = {noise, d.arg[0], d.arg[1], DPI_NONE, DPI_NONE}, wanted[5 + LAWS];
+    for (int k = 3; k < 5; k++)
+        in[k] = dpi_source(g, &dpi_op_input, k == 3 ? "loc" : "scale", (dpi_attr){0});
+    memcpy(wanted, in, sizeof in);
+    for (int k = 0; k < LAWS; k++)
+        wanted[5 + k] =
+            c->family->log_density(g, x, (dpi_id[]){in[1 + k % 2 * 2], in[2 + k / 2 * 2]});
+    dpi_run_spec spec = {.graph = g, .wanted = wanted, .n_wanted = 5 + LAWS, .chunk = 1};
+    dpi_run *run;
+    assert_ok(dpi_run_new(&spec, &run, &d.err), d.err.text);
+    const double e = -1.385, loc = 0.719, scale = 2.281, *own = c->tried[0];
+    const double values[] = {e, own[0], own[1], loc, scale};
+    const double z = own[0] + own[1] * e, drawn = c->family == &dpi_normal ? z : exp(z);
+    for (int k = 0; k < 5; k++)
+        *dpi_run_value(run, in[k]) = values[k];
+    dpi_run_globals(run);
+    for (int k = 0; k < LAWS; k++)
+        assert_close(
+            *dpi_run_value(run, wanted[5 + k]),
+            density_at(&d, drawn, (double[]){values[1 + k % 2 * 2], values[2 + k / 2 * 2]}, NULL),
+            1e-13, 1e-13);
+    dpi_run_free(run);
+    density_close(&d);
+}
+
 static void guide_draws_have_the_density(void **state)
 {
     (void)state;
     each_family(check_from_normal);
+    each_family(check_density_of_draw);
     assert_non_null(dpi_normal.from_normal);
     assert_non_null(dpi_log_normal.from_normal);
 }

@@ -135,6 +135,32 @@ static void what_is_kept_is_not_kept_again(void **state)
     world_free(&w);
 }
 
+static void what_was_scaled_is_standardized_without_arithmetic(void **state)
+{
+    (void)state;
+    world w;
+    world_new(&w);
+    dpi_graph *g = &w.g;
+    dpi_id loc = input(&w, "loc", "3"), scale = input(&w, "scale", "3"), e = input(&w, "e", "*3");
+    dpi_id number = input(&w, "number", ""), small = input(&w, "small", "*");
+    const dpi_id zero = dpi_constant(g, 0), one = dpi_constant(g, 1);
+    const dpi_id locs[] = {loc, zero, number, loc}, scales[] = {scale, number, one, one};
+    for (size_t i = 0; i < 4; i++) {
+        dpi_id x = dpi_add(g, locs[i], dpi_times(g, scales[i], e));
+        assert_int_equal(dpi_standardized(g, x, locs[i], scales[i]), e);
+    }
+    dpi_id x = dpi_add(g, loc, dpi_times(g, scale, e)), rest = dpi_times(g, scale, e);
+    assert_node(&w, dpi_standardized(g, x, number, scale), &dpi_op_div, dpi_sub(g, x, number),
+                scale);
+    assert_node(&w, dpi_standardized(g, x, loc, number), &dpi_op_div, rest, number);
+    assert_node(&w, dpi_standardized(g, dpi_sub(g, loc, rest), loc, scale), &dpi_op_div,
+                dpi_sub(g, dpi_sub(g, loc, rest), loc), scale);
+    /* What is smaller than x is not all of it. */
+    x = dpi_add(g, loc, dpi_times(g, number, small));
+    assert_node(&w, dpi_standardized(g, x, loc, number), &dpi_op_div, dpi_sub(g, x, loc), number);
+    world_free(&w);
+}
+
 static void no_bit_changes(void **state)
 {
     (void)state;
@@ -171,6 +197,7 @@ int main(void)
         cmocka_unit_test(signs_leave_global_products),
         cmocka_unit_test(signs_stay_in_products_of_records),
         cmocka_unit_test(what_is_kept_is_not_kept_again),
+        cmocka_unit_test(what_was_scaled_is_standardized_without_arithmetic),
         cmocka_unit_test(no_bit_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

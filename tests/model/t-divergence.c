@@ -81,6 +81,37 @@ static void expected_log_densities_are_means(void **state)
     assert_true(seen >= 7);
 }
 
+/* Of a draw, as the family has it; and where it is no power, of its noise and scale alone. */
+static void draws_have_the_density_of_their_family(void **state)
+{
+    (void)state;
+    const dpi_family *families[] = {&dpi_normal, &dpi_log_normal};
+    for (int k = 0; k < 2; k++) {
+        dpi_arena arena = {0};
+        dp_error err = {0};
+        dpi_graph g;
+        dpi_graph_init(&g, &arena, &err);
+        const dpi_attr number = {.shape = dpi_scalar(false)};
+        const dpi_id in[3] = {dpi_source(&g, &dpi_op_input, "loc", number),
+                              dpi_source(&g, &dpi_op_input, "scale", number),
+                              dpi_source(&g, &dpi_op_input, "noise", number)};
+        const double values[3] = {-0.719, 1.385, 2.113};
+        const dpi_gaussian q = {families[k]->support, in[0], in[1],
+                                dpi_unary(&g, &dpi_op_log, in[1]), in[2]};
+        dpi_id minus_log_q = dpi_drawn_entropy(&g, &q);
+        dpi_id x = dpi_constant(&g, (k == 0 ? values[0] + values[1] * values[2]
+                                            : exp(values[0] + values[1] * values[2])));
+        dpi_id log_q = families[k]->log_density(&g, x, in);
+        bool needed[64] = {false};
+        assert_ok(err.status, err.text);
+        assert_close(value_of(&g, minus_log_q, in, values), -value_of(&g, log_q, in, values), 1e-13,
+                     0);
+        dpi_mark(&g, minus_log_q, needed);
+        assert_int_equal(needed[in[0]], k == 1);
+        dpi_arena_free(&arena);
+    }
+}
+
 /* ---- objectives ---- */
 
 typedef struct work {
@@ -252,6 +283,7 @@ static void the_divergence_of_a_latent_without_parents_is_not_drawn(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_have_the_density_of_their_family),
         cmocka_unit_test(expected_log_densities_are_means),
         cmocka_unit_test(gradients_are_the_means_of_those_of_draws),
         cmocka_unit_test(the_divergence_of_a_latent_without_parents_is_not_drawn),

@@ -282,6 +282,34 @@ static void only_what_records_read_is_released(void **state)
 }
 
 /* K weights are K - 1 free numbers, at which they are cut. */
+/* What a record's own draw is scaled by is read at the latent, not around it, where more would have
+ * to be released: s, and nothing that s is made of. */
+static void a_scale_that_is_a_latent_is_released_as_one(void **state)
+{
+    (void)state;
+    dpi_objective o;
+    dp_error err = {0};
+    scene s = {.m = dp_model_new()};
+    dp_plate rows = dp_unit_plate(s.m, "rows");
+    dp_expr scale = dp_sample(s.m, "s", 1, dp_log_normal(0, 1));
+    dp_expr z = dp_sample_in(rows, "z", 1, dp_normal_v(dp_num(0), scale));
+    dp_observe(rows, "y", dp_normal_v(z, dp_num(1)));
+    s.guide = dp_guide_new(s.m);
+    rows = dp_unit_plate(s.guide, "rows");
+    scale = dp_sample(
+        s.guide, "s", 1,
+        dp_log_normal_v(dp_param(s.guide, "a", 1, 0), dp_exp(dp_param(s.guide, "b", 1, 0))));
+    (void)dp_sample_in(rows, "z", 1, dp_normal_v(dp_param(s.guide, "c", 1, 0), scale));
+    assert_ok(dp_model_status(s.guide), dp_model_error(s.guide));
+    assert_ok(make(&s, DP_FORM_LATENTS, &o, &err), err.text);
+    assert_int_equal(o.n_parts, 2);
+    assert_string_equal(dpi_objective_name(&o, 0), "s");
+    assert_string_equal(dpi_objective_name(&o, 1), "c");
+    dpi_objective_free(&o);
+    dp_model_free(s.guide);
+    dp_model_free(s.m);
+}
+
 static void a_simplex_releases_one_number_less_than_it_has(void **state)
 {
     (void)state;
@@ -356,6 +384,7 @@ int main(void)
         cmocka_unit_test(prior_and_entropy_are_not_clipped_when_cut_at_the_latents),
         cmocka_unit_test(the_prior_is_inside_what_is_clipped_when_cut_at_the_parameters),
         cmocka_unit_test(only_what_records_read_is_released),
+        cmocka_unit_test(a_scale_that_is_a_latent_is_released_as_one),
         cmocka_unit_test(a_simplex_releases_one_number_less_than_it_has),
         cmocka_unit_test(blocks_are_named_after_their_latents),
         cmocka_unit_test(every_failed_allocation_is_reported),
