@@ -107,7 +107,11 @@ DPI_INLINE unsigned long long dpi_multiply_wide(unsigned long long a, unsigned l
                    target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DPI_LOOPS
+#if defined(__GNUC__) && !defined(__clang__)
+#define DPI_LOOPS_AS_WRITTEN __attribute__((optimize("fp-contract=off")))
+#else /* fuses within an expression alone */
 #define DPI_LOOPS_AS_WRITTEN
+#endif
 #endif
 
 #endif

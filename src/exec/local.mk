@@ -6,6 +6,7 @@ libtacit_core_la_SOURCES += \
   %D%/single.c %D%/single.h \
   %D%/strip-rules.c \
   %D%/strips.c %D%/strips.h \
+  %D%/taken.c %D%/taken.h \
   %D%/terms.c %D%/terms.h \
   %D%/value.c %D%/value.h \
   %D%/chains.c %D%/chains.h \

@@ -54,7 +54,7 @@ typedef struct dpi_strip {
 /* By how much a call's operands and result move from record to record; 0 where they are of all
  * records or of one strip. */
 typedef struct dpi_move {
-    size_t in[2], out;
+    size_t in[3], out;
 } dpi_move;
 
 struct dpi_run {
@@ -66,6 +66,7 @@ struct dpi_run {
     size_t n_nodes;    /* of the graph when the run was made; it may have grown since */
     size_t *numbers;   /* [n_nodes] that calls from outside may name: 0 where there is no value, or
                           one of a strip */
+    dpi_id *taken;     /* [n_nodes] whose call makes the node, a product, on its way; 0: its own */
     dpi_call *calls[N_STAGES];
     size_t n_calls[N_STAGES];
     size_t

@@ -15,6 +15,7 @@
 #include "exec/run-state.h"
 #include "exec/single.h"
 #include "exec/strips.h"
+#include "exec/taken.h"
 
 /* Chooses the parts' decompositions; what others need is there and read as it is. */
 static bool choose_forms(dpi_run *run, bool *needed)
@@ -46,8 +47,8 @@ static bool *needed_nodes(dpi_run *run)
     if (needed == NULL)
         return NULL;
     for (size_t i = 0; run->of != NULL && i < run->n_nodes; i++)
-        needed[i] =
-            run->of->value[i] != NULL || (run->of->narrow != NULL && run->of->narrow[i] != NULL);
+        needed[i] = run->of->value[i] != NULL || run->of->taken[i] != 0 ||
+                    (run->of->narrow != NULL && run->of->narrow[i] != NULL);
     if (run->of != NULL) {
         run->decompositions = run->of->decompositions;
         return needed;
@@ -78,7 +79,7 @@ static bool make_buffers(dpi_run *run, const bool *needed, const bool *wide)
     for (size_t i = 0; i < g->n_nodes; i++) {
         const dpi_node *node = &g->nodes[i];
         size_t size = dpi_shape_size(&node->shape), count;
-        if (!needed[i] || !wide[i] || run->value[i] != NULL)
+        if (!needed[i] || !wide[i] || run->taken[i] != 0 || run->value[i] != NULL)
             continue;
         if (run->of != NULL && !node->shape.per_record) {
             run->value[i] = run->of->value[i];
@@ -109,14 +110,15 @@ static dpi_call make_call(const dpi_run *run, dpi_id id)
 {
     const dpi_graph *g = run->spec.graph;
     const dpi_node *node = &g->nodes[id];
-    dpi_call call = {.forward = dpi_kernels[node->op->id].run,
+    const dpi_reading reads = dpi_reading_of(run, id);
+    dpi_call call = {.forward = reads.forward,
                      .n = 1,
                      .out = run->value[id],
                      .out_size = dpi_shape_size(&node->shape),
                      .attr = &node->attr};
-    for (int k = 0; k < node->op->n_inputs; k++) {
-        const dpi_shape *shape = &g->nodes[node->in[k]].shape;
-        call.in[k] = run->value[node->in[k]];
+    for (int k = 0; k < reads.n; k++) {
+        const dpi_shape *shape = &g->nodes[reads.in[k]].shape;
+        call.in[k] = run->value[reads.in[k]];
         call.in_size[k] = dpi_shape_size(shape);
         call.in_step[k] = shape->per_record ? call.in_size[k] : 0;
     }
@@ -143,7 +145,7 @@ static bool make_calls(dpi_run *run, const bool *needed, const unsigned char *st
     if (run->sums == NULL)
         return false;
     for (size_t i = 0; i < g->n_nodes; i++) {
-        if (!needed[i] || dpi_is_source(&g->nodes[i]))
+        if (!needed[i] || run->taken[i] != 0 || dpi_is_source(&g->nodes[i]))
             continue;
         int s = stage_of_call(g, (dpi_id)i, stage);
         dpi_call *call = &run->calls[s][run->n_calls[s]++];
@@ -286,9 +288,10 @@ static dp_status build(dpi_run *run, dp_error *err)
         return dpi_fail(err, DP_EUNSUPPORTED,
                         "a value of each record depends on a sum over all records; "
                         "compute such sums beforehand, from public numbers");
-    if (!dpi_strips_plan(run, needed, stage) || !make_buffers(run, needed, wide) ||
-        !count_numbers(run) || !make_calls(run, needed, stage, node_of_call) ||
-        !dpi_strips_make(run, node_of_call) || !make_parts(run))
+    if (!dpi_strips_plan(run, needed, stage) || !dpi_taken_find(run, needed, stage) ||
+        !make_buffers(run, needed, wide) || !count_numbers(run) ||
+        !make_calls(run, needed, stage, node_of_call) || !dpi_strips_make(run, node_of_call) ||
+        !make_parts(run))
         return dpi_fail_nomem(err);
     dp_status status = spec->single ? dpi_single_make(run, needed, node_of_call, err) : DP_OK;
     return status == DP_OK ? bind_data(run, needed, err) : status;
@@ -413,7 +416,7 @@ static void run_some(const dpi_run *run, size_t call, size_t first, size_t m)
     const dpi_move *move = &run->moves[call];
     dpi_call c = run->calls[RECORDS][call];
     c.n = m;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 3; k++)
         c.in[k] = move->in[k] != 0 ? c.in[k] + first * move->in[k] : c.in[k];
     c.out += first * move->out;
     c.forward(&c);

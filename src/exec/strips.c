@@ -14,6 +14,8 @@
  * call (100 bytes) for each operation and strip. */
 #include "exec/strips.h"
 
+#include "exec/taken.h"
+
 /* Bytes of a strip's values: a quarter of a small second-level cache.  Of 32, 64, 128 and 256 KB
  * measured best. */
 static const size_t usual_bytes = (size_t)1 << 16;
@@ -151,11 +153,11 @@ bool dpi_strips_make(dpi_run *run, const dpi_id *node_of_call)
     if (run->strips == NULL || run->moves == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const dpi_node *node = &run->spec.graph->nodes[node_of_call[i]];
+        const dpi_reading reads = dpi_reading_of(run, node_of_call[i]);
         size_t records = run->strip_of[node_of_call[i]];
         dpi_strip *last = run->n_strips > 0 ? &run->strips[run->n_strips - 1] : NULL;
-        for (int k = 0; k < node->op->n_inputs; k++)
-            run->moves[i].in[k] = move_of(run, node->in[k]);
+        for (int k = 0; k < reads.n; k++)
+            run->moves[i].in[k] = move_of(run, reads.in[k]);
         run->moves[i].out = move_of(run, node_of_call[i]);
         if (last == NULL || last->records != records)
             run->strips[run->n_strips++] = (dpi_strip){.first = i, .n = 1, .records = records};

@@ -16,10 +16,10 @@
 typedef struct dpi_call {
     void (*forward)(const struct dpi_call *call);
     size_t n;
-    const double *in[2];
+    const double *in[3]; /* two, but for kernels that take a product in */
     double *out;
-    size_t in_size[2], out_size;
-    size_t in_step[2]; /* in_size[k] when the input is per-record, 0 when it is global */
+    size_t in_size[3], out_size;
+    size_t in_step[3]; /* in_size[k] when the input is per-record, 0 when it is global */
     const dpi_attr *attr;
 } dpi_call;
 
@@ -40,6 +40,16 @@ typedef struct dpi_kernel {
 
 /* The kernels for doubles. */
 extern const dpi_kernel dpi_kernels[DPI_N_OPS];
+
+/* Kernels of an operation whose operand k is a product that has no value of its own.  They read the
+ * product's operands as in[0] and in[1] and the other operand as in[2]: run[k][i][j], where i says
+ * that in[0] is one number for all of a row, and j that in[2] is; what is not has the result's
+ * size.  NULL where there are none. */
+typedef struct dpi_taking_kernel {
+    void (*run[2][2][2])(const dpi_call *call);
+} dpi_taking_kernel;
+
+extern const dpi_taking_kernel dpi_taking_kernels[DPI_N_OPS];
 
 /* The kernel of every operation that has one: dpi_double_add, dpi_single_add, ... */
 #define DPI_DECLARE_KERNELS(name)                                                                  \

@@ -15,6 +15,7 @@ libtacit_core_la_SOURCES += \
   %D%/kernel-rising.c \
   %D%/kernel-select.c \
   %D%/kernel-single.c \
+  %D%/kernel-taking.c \
   %D%/kernel-tail.c \
   %D%/kernels.c %D%/kernel.h \
   %D%/op.c %D%/op.h \

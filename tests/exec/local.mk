@@ -1,5 +1,5 @@
 UNIT_TESTS += %D%/t-chains %D%/t-clip %D%/t-describe %D%/t-factored %D%/t-factors %D%/t-networks %D%/t-operations %D%/t-run \
-  %D%/t-single %D%/t-single-kernels %D%/t-strips %D%/t-terms %D%/t-value %D%/t-weights %D%/t-whole
+  %D%/t-single %D%/t-single-kernels %D%/t-strips %D%/t-taken %D%/t-terms %D%/t-value %D%/t-weights %D%/t-whole
 %C%_t_run_SOURCES = %D%/t-run.c %D%/setting.c %D%/setting.h $(faulty)
 %C%_t_run_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_clip_SOURCES = %D%/t-clip.c %D%/setting.c %D%/setting.h $(faulty)
@@ -15,6 +15,7 @@ UNIT_TESTS += %D%/t-chains %D%/t-clip %D%/t-describe %D%/t-factored %D%/t-factor
 %C%_t_chains_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
 %C%_t_terms_SOURCES = %D%/t-terms.c $(faulty)
 %C%_t_terms_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
+%C%_t_taken_SOURCES = %D%/t-taken.c
 %C%_t_weights_SOURCES = %D%/t-weights.c
 %C%_t_strips_SOURCES = %D%/t-strips.c %D%/network.c %D%/network.h $(faulty)
 %C%_t_strips_LDFLAGS = $(AM_LDFLAGS) $(FAULTY_LINK)
