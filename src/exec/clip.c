@@ -30,6 +30,21 @@ DPI_LOOPS static void clip_weights(size_t m, const double *norm2, double clip, d
     }
 }
 
+/* Of rows in which a call for each would cost more than its arithmetic. */
+DPI_LOOPS static void add_short_squares(size_t m, size_t n, const double *x, double *restrict norm2)
+{
+    for (size_t r = 0; r < m; r++, x += n) {
+        double sum[4] = {0};
+        size_t e = 0;
+        for (; e + 4 <= n; e += 4)
+            for (size_t k = 0; k < 4; k++)
+                sum[k] += x[e + k] * x[e + k];
+        for (; e < n; e++)
+            sum[0] += x[e] * x[e];
+        norm2[r] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+}
+
 static void add_norm2(const dpi_part *p, size_t m, double *norm2)
 {
     for (size_t r = 0; r < m && p->kept[0] != NULL; r++) {
@@ -50,15 +65,17 @@ static void add_norm2(const dpi_part *p, size_t m, double *norm2)
     }
     for (size_t r = 0; r < m && p->size >= DPI_LONG; r++)
         norm2[r] += dpi_squares(p->size, p->call.out + r * p->size);
-    for (size_t r = 0; r < m && p->size < DPI_LONG; r++)
-        for (size_t e = 0; e < p->size; e++)
-            norm2[r] += p->call.out[r * p->size + e] * p->call.out[r * p->size + e];
+    if (p->size < DPI_LONG)
+        add_short_squares(m, p->size, p->call.out, norm2);
 }
 
-DPI_LOOPS static void add_scaled(size_t n, double weight, const double *x, double *restrict sum)
+DPI_LOOPS static void add_scaled(size_t m, const double *weight, size_t n, const double *x,
+                                 double *restrict sum)
 {
-    for (size_t e = 0; e < n; e++)
-        sum[e] += weight * x[e];
+    for (size_t r = 0; r < m; r++, x += n)
+        if (weight[r] != 0)
+            for (size_t e = 0; e < n; e++)
+                sum[e] += weight[r] * x[e];
 }
 
 /* Adds the weighted parts of m records, the first being number `first` of the chunk. */
@@ -73,10 +90,7 @@ static void add_weighted(const dpi_part *p, size_t first, size_t m, const double
         p->factored->weighted_sum(&call, weight, sum);
         return;
     }
-    const double *out = p->call.out + first * p->size;
-    for (size_t r = 0; r < m; r++)
-        if (weight[r] != 0)
-            add_scaled(p->size, weight[r], out + r * p->size, sum);
+    add_scaled(m, weight, p->size, p->call.out + first * p->size, sum);
 }
 
 static void add_in_chains(const dpi_part *p, size_t m, const double *weight, double *sum)
