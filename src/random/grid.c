@@ -253,20 +253,55 @@ void dpi_grid_next(dpi_grid *g, size_t n, int64_t *out)
 
 /* ---- sums with fewer bits ---- */
 
-/* Makes J worth of whole numbers of steps and of the kernel's y; marks what is undecided, NaN
- * too. */
-DPI_LOOPS static void round_sums(size_t n, const double *steps, const float *y, double worth,
-                                 double *restrict out, unsigned char *restrict undecided)
+/* What is made of n numbers of a piece: J worth of whole numbers of steps and of the kernel's y; by
+ * how much t misses the integer that it is rounded to; and whether that leaves it undecided, as NaN
+ * does. */
+typedef struct rounded {
+    double *out;
+    float *miss;
+    unsigned char *undecided;
+} rounded;
+
+/* Bytes are made in a loop of their own: in one with doubles there would be vectors of two. */
+DPI_INLINE void round_some(size_t n, const double *steps, const float *y, double worth, size_t at,
+                           const rounded *to)
 {
     const double unit = (double)(1 << DPI_GRID_DROPPED), rounder = 0x1.8p52;
     const float limit = 0.5F - DPI_ROUGH_BOUND, float_rounder = 0x1.8p23F;
+    double *restrict out = to->out + at;
+    float *restrict miss = to->miss + at;
+    unsigned char *restrict undecided = to->undecided + at;
+    steps += at;
+    y += at;
     for (size_t j = 0; j < n; j++) {
         double whole = (steps[j] * (1 / unit) + rounder) - rounder;
         float t = (float)((steps[j] - whole * unit) * (1 / unit)) + y[j];
         float near = (t + float_rounder) - float_rounder;
         out[j] = (whole + (double)near) * worth;
-        undecided[j] = !(fabsf(t - near) <= limit);
+        miss[j] = t - near;
     }
+    for (size_t j = 0; j < n; j++)
+        undecided[j] = !(fabsf(miss[j]) <= limit);
+}
+
+/* By `count` numbers, a constant, the last of which are taken together with some before them. */
+DPI_INLINE void round_by(size_t count, size_t n, const double *steps, const float *y, double worth,
+                         const rounded *to)
+{
+    for (size_t j = 0; j < n - count; j += count)
+        round_some(count, steps, y, worth, j, to);
+    round_some(count, steps, y, worth, n - count, to);
+}
+
+DPI_LOOPS static void round_sums(size_t n, const double *steps, const float *y, double worth,
+                                 const rounded *to)
+{
+    if (n >= 16)
+        round_by(16, n, steps, y, worth, to);
+    else if (n >= 8)
+        round_by(8, n, steps, y, worth, to);
+    else
+        round_some(n, steps, y, worth, 0, to);
 }
 
 /* The integer K of number j of the piece. */
@@ -293,17 +328,18 @@ static int64_t integer_of(const dpi_grid *g, size_t j)
 
 void dpi_grid_round(dpi_grid *g, size_t n, const double *steps, double worth, double *out)
 {
-    float y[DPI_GRID_PIECE];
+    float y[DPI_GRID_PIECE], miss[DPI_GRID_PIECE];
     unsigned char undecided[DPI_GRID_PIECE];
     const unsigned char *next;
     size_t groups = begin_piece(g, n);
     g->kernel->rough(groups, g->leading, y);
-    round_sums(n, steps, y, worth, out, undecided);
+    round_sums(n, steps, y, worth, &(rounded){out, miss, undecided});
     for (size_t j = 0; (next = memchr(undecided + j, 1, n - j)) != NULL; j++) {
         j = (size_t)(next - undecided);
         out[j] = (double)dpi_grid_dropped((int64_t)steps[j] + integer_of(g, j)) * worth;
     }
     sodium_memzero(y, groups * GROUP_NUMBERS * sizeof *y);
+    sodium_memzero(miss, n * sizeof *miss);
     sodium_memzero(undecided, n);
 }
 

@@ -228,7 +228,7 @@ static int64_t wanted_of(double sum_steps, int64_t noise)
 static void rounded_sums_are_those_of_the_integers(void **state)
 {
     (void)state;
-    const size_t sizes[] = {1, 15, 31, 32, 33, 700, 1023, DPI_GRID_PIECE};
+    const size_t sizes[] = {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 700, 1023, DPI_GRID_PIECE};
     fill_steps();
     for (size_t k = 0; k < dpi_n_grid_kernels; k++) {
         dpi_grid g;
