@@ -63,6 +63,10 @@ static void add_norm2(const dpi_part *p, size_t m, double *norm2)
         dpi_terms_norm2(p->terms, m, norm2);
         return;
     }
+    for (size_t r = 0; r < m && p->made != NULL; r++)
+        norm2[r] += dpi_squares_single(p->size, p->made + r * p->size);
+    if (p->made != NULL)
+        return;
     for (size_t r = 0; r < m && p->size >= DPI_LONG; r++)
         norm2[r] += dpi_squares(p->size, p->call.out + r * p->size);
     if (p->size < DPI_LONG)
@@ -78,6 +82,16 @@ DPI_LOOPS static void add_scaled(size_t m, const double *weight, size_t n, const
                 sum[e] += weight[r] * x[e];
 }
 
+/* The same of floats. */
+DPI_LOOPS static void add_scaled_floats(size_t m, const double *weight, size_t n, const float *x,
+                                        double *restrict sum)
+{
+    for (size_t r = 0; r < m; r++, x += n)
+        if (weight[r] != 0)
+            for (size_t e = 0; e < n; e++)
+                sum[e] += weight[r] * (double)x[e];
+}
+
 /* Adds the weighted parts of m records, the first being number `first` of the chunk. */
 static void add_weighted(const dpi_part *p, size_t first, size_t m, const double *weight,
                          double *sum)
@@ -90,7 +104,10 @@ static void add_weighted(const dpi_part *p, size_t first, size_t m, const double
         p->factored->weighted_sum(&call, weight, sum);
         return;
     }
-    add_scaled(m, weight, p->size, p->call.out + first * p->size, sum);
+    if (p->made != NULL)
+        add_scaled_floats(m, weight, p->size, p->made + first * p->size, sum);
+    else
+        add_scaled(m, weight, p->size, p->call.out + first * p->size, sum);
 }
 
 static void add_in_chains(const dpi_part *p, size_t m, const double *weight, double *sum)

@@ -27,6 +27,9 @@ typedef struct dpi_part {
     const float
         *kept[2]; /* an outer product's factors, records one behind the other, where they are
                            * floats alone (dpi_run_spec.kept); else NULL, and they are the call's */
+    const float
+        *made; /* [chunk][size] the value itself, where it is summed and made as floats; else
+                        * NULL, and it is the call's result */
 } dpi_part;
 
 /* A value and its copy in single precision. */

@@ -43,6 +43,13 @@ DPI_LOOPS static void widen(size_t n, const float *restrict in, double *restrict
         out[i] = in[i];
 }
 
+/* Whether a part is a value that is summed as it is, and comes from a kernel for floats. */
+static bool is_made_of_floats(const dpi_run *run, size_t part)
+{
+    return run->spec.single && run->decompositions[part].way == DPI_MADE &&
+           !dpi_is_source(dpi_get(run->spec.graph, run->spec.parts[part]));
+}
+
 void dpi_single_mark_wide(const dpi_run *run, bool *wide)
 {
     const dpi_graph *g = run->spec.graph;
@@ -52,17 +59,20 @@ void dpi_single_mark_wide(const dpi_run *run, bool *wide)
     for (size_t i = 0; i < run->spec.n_wanted; i++)
         wide[run->spec.wanted[i]] = true;
     for (size_t i = 0; i < run->spec.n_parts; i++)
-        if (!dpi_factors_are_floats(run, i))
+        if (!dpi_factors_are_floats(run, i) && !is_made_of_floats(run, i))
             dpi_strips_mark_part(run, i, wide);
 }
 
-/* Where kept factors are. */
-static void list_factors(dpi_run *run)
+/* Where parts are whose factors, or which themselves, are read as floats. */
+static void list_parts(dpi_run *run)
 {
-    for (size_t i = 0; i < run->spec.n_parts; i++)
+    for (size_t i = 0; i < run->spec.n_parts; i++) {
         for (int k = 0; k < 2 && dpi_factors_are_floats(run, i); k++)
             run->parts[i].kept[k] =
                 run->narrow[dpi_get(run->spec.graph, run->spec.parts[i])->in[k]];
+        if (is_made_of_floats(run, i))
+            run->parts[i].made = run->narrow[run->spec.parts[i]];
+    }
 }
 
 /* Makes the float buffers: of records' values, and of what else they read. */
@@ -170,7 +180,7 @@ dp_status dpi_single_make(dpi_run *run, const bool *needed, const dpi_id *node_o
         return dpi_fail_nomem(err);
     for (size_t i = 0; i < run->n_calls[RECORDS]; i++)
         make_single(run, node_of_call[i], &run->calls[RECORDS][i], &run->singles[i]);
-    list_factors(run);
+    list_parts(run);
     return make_room(run, needed) ? DP_OK : dpi_fail_nomem(err);
 }
 

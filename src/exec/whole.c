@@ -148,7 +148,7 @@ static void add_outer(const dpi_call *c, size_t m, const double *weight, double 
 /* Makes record r's numbers of a part, in unit[] where they do not stand as they are. */
 static const double *numbers_of(const dpi_run *run, const dpi_part *p, size_t r, double *unit)
 {
-    if (p->terms == NULL && p->factored == NULL)
+    if (p->terms == NULL && p->factored == NULL && p->made == NULL)
         return p->call.out + r * p->size;
     memset(unit, 0, p->size * sizeof *unit);
     dpi_run_add_row(run, (size_t)(p - run->parts), r, unit);

@@ -253,55 +253,69 @@ void dpi_grid_next(dpi_grid *g, size_t n, int64_t *out)
 
 /* ---- sums with fewer bits ---- */
 
-/* What is made of n numbers of a piece: J worth of whole numbers of steps and of the kernel's y; by
- * how much t misses the integer that it is rounded to; and whether that leaves it undecided, as NaN
- * does. */
-typedef struct rounded {
-    double *out;
-    float *miss;
-    unsigned char *undecided;
-} rounded;
-
-/* Bytes are made in a loop of their own: in one with doubles there would be vectors of two. */
-DPI_INLINE void round_some(size_t n, const double *steps, const float *y, double worth, size_t at,
-                           const rounded *to)
+/* Makes J worth of a whole number of steps and of the kernel's y; returns by how much t misses the
+ * integer that it is rounded to. */
+DPI_INLINE float round_one(double steps, float y, double worth, double *out)
 {
     const double unit = (double)(1 << DPI_GRID_DROPPED), rounder = 0x1.8p52;
-    const float limit = 0.5F - DPI_ROUGH_BOUND, float_rounder = 0x1.8p23F;
-    double *restrict out = to->out + at;
-    float *restrict miss = to->miss + at;
-    unsigned char *restrict undecided = to->undecided + at;
-    steps += at;
-    y += at;
-    for (size_t j = 0; j < n; j++) {
-        double whole = (steps[j] * (1 / unit) + rounder) - rounder;
-        float t = (float)((steps[j] - whole * unit) * (1 / unit)) + y[j];
-        float near = (t + float_rounder) - float_rounder;
-        out[j] = (whole + (double)near) * worth;
-        miss[j] = t - near;
-    }
+    const float float_rounder = 0x1.8p23F;
+    double whole = (steps * (1 / unit) + rounder) - rounder;
+    float t = (float)((steps - whole * unit) * (1 / unit)) + y;
+    float near = (t + float_rounder) - float_rounder;
+    *out = (whole + (double)near) * worth;
+    return t - near;
+}
+
+/* Marks what is undecided, NaN too. */
+DPI_INLINE unsigned char is_undecided(float miss)
+{
+    return !(fabsf(miss) <= 0.5F - DPI_ROUGH_BOUND);
+}
+
+/* From so many numbers on the loop is worth it that goes through them by as many as fill a vector of
+ * bytes. */
+enum { MANY = 64 };
+
+DPI_INLINE void round_many(size_t n, const double *steps, const float *y, double worth,
+                           double *restrict out, unsigned char *restrict undecided)
+{
     for (size_t j = 0; j < n; j++)
-        undecided[j] = !(fabsf(miss[j]) <= limit);
+        undecided[j] = is_undecided(round_one(steps[j], y[j], worth, out + j));
+}
+
+/* At most 16 numbers.  Bytes are made in a loop of their own: in one with doubles there would be
+ * vectors of two. */
+DPI_INLINE void round_some(size_t n, const double *steps, const float *y, double worth,
+                           double *restrict out, unsigned char *restrict undecided)
+{
+    float miss[16];
+    for (size_t j = 0; j < n; j++)
+        miss[j] = round_one(steps[j], y[j], worth, out + j);
+    for (size_t j = 0; j < n; j++)
+        undecided[j] = is_undecided(miss[j]);
 }
 
 /* By `count` numbers, a constant, the last of which are taken together with some before them. */
 DPI_INLINE void round_by(size_t count, size_t n, const double *steps, const float *y, double worth,
-                         const rounded *to)
+                         double *restrict out, unsigned char *restrict undecided)
 {
-    for (size_t j = 0; j < n - count; j += count)
-        round_some(count, steps, y, worth, j, to);
-    round_some(count, steps, y, worth, n - count, to);
+    const size_t last = n - count;
+    for (size_t j = 0; j < last; j += count)
+        round_some(count, steps + j, y + j, worth, out + j, undecided + j);
+    round_some(count, steps + last, y + last, worth, out + last, undecided + last);
 }
 
 DPI_LOOPS static void round_sums(size_t n, const double *steps, const float *y, double worth,
-                                 const rounded *to)
+                                 double *restrict out, unsigned char *restrict undecided)
 {
-    if (n >= 16)
-        round_by(16, n, steps, y, worth, to);
+    if (n >= MANY)
+        round_many(n, steps, y, worth, out, undecided);
+    else if (n >= 16)
+        round_by(16, n, steps, y, worth, out, undecided);
     else if (n >= 8)
-        round_by(8, n, steps, y, worth, to);
+        round_by(8, n, steps, y, worth, out, undecided);
     else
-        round_some(n, steps, y, worth, 0, to);
+        round_some(n, steps, y, worth, out, undecided);
 }
 
 /* The integer K of number j of the piece. */
@@ -328,18 +342,17 @@ static int64_t integer_of(const dpi_grid *g, size_t j)
 
 void dpi_grid_round(dpi_grid *g, size_t n, const double *steps, double worth, double *out)
 {
-    float y[DPI_GRID_PIECE], miss[DPI_GRID_PIECE];
+    float y[DPI_GRID_PIECE];
     unsigned char undecided[DPI_GRID_PIECE];
     const unsigned char *next;
     size_t groups = begin_piece(g, n);
     g->kernel->rough(groups, g->leading, y);
-    round_sums(n, steps, y, worth, &(rounded){out, miss, undecided});
+    round_sums(n, steps, y, worth, out, undecided);
     for (size_t j = 0; (next = memchr(undecided + j, 1, n - j)) != NULL; j++) {
         j = (size_t)(next - undecided);
         out[j] = (double)dpi_grid_dropped((int64_t)steps[j] + integer_of(g, j)) * worth;
     }
     sodium_memzero(y, groups * GROUP_NUMBERS * sizeof *y);
-    sodium_memzero(miss, n * sizeof *miss);
     sodium_memzero(undecided, n);
 }
 
