@@ -110,7 +110,7 @@ static dpi_call make_call(const dpi_run *run, dpi_id id)
 {
     const dpi_graph *g = run->spec.graph;
     const dpi_node *node = &g->nodes[id];
-    const dpi_reading reads = dpi_reading_of(run, id);
+    const dpi_call_reads reads = dpi_call_reads_of(run, id);
     dpi_call call = {.forward = reads.forward,
                      .n = 1,
                      .out = run->value[id],

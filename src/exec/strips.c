@@ -153,7 +153,7 @@ bool dpi_strips_make(dpi_run *run, const dpi_id *node_of_call)
     if (run->strips == NULL || run->moves == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const dpi_reading reads = dpi_reading_of(run, node_of_call[i]);
+        const dpi_call_reads reads = dpi_call_reads_of(run, node_of_call[i]);
         size_t records = run->strip_of[node_of_call[i]];
         dpi_strip *last = run->n_strips > 0 ? &run->strips[run->n_strips - 1] : NULL;
         for (int k = 0; k < reads.n; k++)

@@ -85,10 +85,10 @@ static bool is_one(const dpi_run *run, dpi_id id, dpi_id sum)
                                                                !g->nodes[id].shape.per_record));
 }
 
-dpi_reading dpi_reading_of(const dpi_run *run, dpi_id id)
+dpi_call_reads dpi_call_reads_of(const dpi_run *run, dpi_id id)
 {
     const dpi_node *node = &run->spec.graph->nodes[id];
-    dpi_reading r = {.n = node->op->n_inputs, .in = {node->in[0], node->in[1]}};
+    dpi_call_reads r = {.n = node->op->n_inputs, .in = {node->in[0], node->in[1]}};
     r.forward = dpi_kernels[node->op->id].run;
     for (int k = 0; k < r.n; k++) {
         if (run->taken[node->in[k]] != id)
@@ -96,7 +96,7 @@ dpi_reading dpi_reading_of(const dpi_run *run, dpi_id id)
         const dpi_id *factor = run->spec.graph->nodes[node->in[k]].in, other = node->in[1 - k];
         const bool swap = is_one(run, factor[1], id);
         const bool by_one = swap || is_one(run, factor[0], id);
-        return (dpi_reading){
+        return (dpi_call_reads){
             .n = 3,
             .in = {factor[swap], factor[!swap], other},
             .forward = dpi_taking_kernels[node->op->id].run[k][by_one][is_one(run, other, id)]};

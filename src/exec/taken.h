@@ -9,12 +9,12 @@
 bool dpi_taken_find(dpi_run *run, const bool *needed, const unsigned char *stage);
 
 /* What a node's call reads, and its kernel. */
-typedef struct dpi_reading {
+typedef struct dpi_call_reads {
     void (*forward)(const dpi_call *call);
     int n;
     dpi_id in[3];
-} dpi_reading;
+} dpi_call_reads;
 
-dpi_reading dpi_reading_of(const dpi_run *run, dpi_id id);
+dpi_call_reads dpi_call_reads_of(const dpi_run *run, dpi_id id);
 
 #endif
