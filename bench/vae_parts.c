@@ -49,7 +49,7 @@ static dpi_run *forward_run(dp_svi *s, const dp_dataset *data)
                                .lent = lent,
                                .n_lent = n_lent,
                                .data = data,
-                               .chunk = s->sum.chunk,
+                               .chunk = s->sum.rows,
                                .single = s->opts.precision == DP_SINGLE};
     if (lent == NULL || dpi_run_new(&spec, &run, &err) != DP_OK)
         fail(err.text);
@@ -77,17 +77,24 @@ static void one_step(dp_svi *s, dpi_run *forward, size_t batch, int repeat)
     dpi_run_globals(s->run);
     end(GLOBALS, repeat, &since);
     dpi_run_globals(forward);
-    for (size_t t = 0, first = 0, m; t < tasks; t++, first += m) {
-        m = batch / tasks + (t < batch % tasks);
-        if (dpi_draw_records(&s->sum, s->run, 0, m, &err) != DP_OK)
-            fail(err.text);
+    for (size_t t = 0, first = 0, m; t < tasks; t += DPI_SVI_TASKS, first += m) {
+        const size_t end = t + DPI_SVI_TASKS < tasks ? t + DPI_SVI_TASKS : tasks;
+        size_t n[DPI_SVI_TASKS];
+        m = 0;
+        for (size_t k = t; k < end; m += n[k - t], k++) {
+            n[k - t] = batch / tasks + (k < batch % tasks);
+            if (dpi_draw_records(&s->sum, s->run, m, n[k - t], &err) != DP_OK)
+                fail(err.text);
+        }
         since = bench_now();
         dpi_run_records(forward, m, index + first, 0);
         end(FORWARD, repeat, &since);
         dpi_run_records(s->run, m, index + first, 0);
         end(BOTH, repeat, &since);
         dpi_factors_weigh(s->run, m, clip, chain, s->sum.workers[0].scratch);
-        dpi_factors_keep(s->sum.factors, s->run, 0, m, chain, s->sum.workers[0].scratch, t);
+        for (size_t k = t, from = 0; k < end; from += n[k - t], k++)
+            dpi_factors_keep(s->sum.factors, s->run, from, n[k - t], chain,
+                             s->sum.workers[0].scratch, k);
         end(NORMS, repeat, &since);
     }
     for (size_t b = 0; b < dpi_factors_blocks(s->sum.factors); b++)

@@ -7,8 +7,8 @@
  * 60000, whose pixels are bytes as in examples/vae. cnn: the network of examples/cnn for images of
  * 28 x 28, so too, batches of 512.  hierarchical: the library's defaults, Poisson samples of 10 on
  * average; -d3p: the form of d3p, batches of 10 without replacement.  -plain: without privacy.  No
- * run is seeded: noise and batches come from the generator of releases, and nothing is certified for
- * the form of d3p. */
+ * run is seeded: noise and batches come from the generator of releases, and nothing is certified
+ * for the form of d3p. */
 #define _DEFAULT_SOURCE /* madvise */
 #include <stdio.h>
 #include <stdlib.h>

@@ -95,8 +95,8 @@ DPI_INLINE unsigned long long dpi_multiply_wide(unsigned long long a, unsigned l
 /* For a plain loop over numbers: compiled for vectors, and on x86-64 several times, the widest that
  * the machine has being taken when the library is loaded.  Not with sanitizers, whose run-time
  * library is not there yet at that moment.  For static functions only: the choice would be exported
- * with the others.  DPI_LOOPS_AS_WRITTEN fuses no products with sums, so that all versions have the same
- * results. */
+ * with the others.  DPI_LOOPS_AS_WRITTEN fuses no products with sums, so that all versions have the
+ * same results. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) &&       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DPI_LOOPS                                                                                  \

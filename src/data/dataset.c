@@ -209,7 +209,7 @@ DPI_LOOPS static void widen_row(size_t n, const unsigned char *restrict bytes, d
 }
 
 /* Bytes from which on a table of all quotients is worth making. */
-enum { MANY_BYTES = 2048, N_BYTES = 256 };
+enum { MANY_BYTES = 1024, N_BYTES = 256 };
 
 static void look_up_row(size_t n, const double quotient[N_BYTES], const unsigned char *bytes,
                         double *restrict out)
@@ -218,7 +218,7 @@ static void look_up_row(size_t n, const double quotient[N_BYTES], const unsigned
         out[e] = quotient[bytes[e]];
 }
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, PAGE = 4096 };
 
 void dpi_column_fetch(const dpi_column *column, size_t m, const size_t *index)
 {
@@ -228,7 +228,7 @@ void dpi_column_fetch(const dpi_column *column, size_t m, const size_t *index)
     const size_t bytes = column->size * (column->index != NULL   ? sizeof *column->index
                                          : column->bytes != NULL ? sizeof *column->bytes
                                                                  : sizeof *column->real);
-    for (size_t i = 0; i < m && bytes > CACHE_LINE; i++)
+    for (size_t i = 0; i < m && bytes > CACHE_LINE && bytes <= PAGE; i++)
         for (size_t at = 0; at < bytes; at += CACHE_LINE)
             __builtin_prefetch(from + index[i] * bytes + at);
 }

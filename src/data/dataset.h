@@ -41,8 +41,9 @@ struct dp_dataset {
 /* The column of that name, or NULL. */
 const dpi_column *dpi_dataset_find(const dp_dataset *data, const char *name);
 
-/* Begins to bring records index[0 ... m - 1] into the cache, where each is more than a line of it:
- * they lie anywhere, and who gathers them soon would wait for one line after the other. */
+/* Begins to bring records index[0 ... m - 1] into the cache, where each is more than a line of it
+ * and no more than a page: they lie anywhere, and who gathers them soon would wait for one line
+ * after the other.  The processor follows longer ones by itself. */
 void dpi_column_fetch(const dpi_column *column, size_t m, const size_t *index);
 
 /* Copies m records into out[m][size]: record index[i], or record first + i when index is NULL. */

@@ -36,8 +36,8 @@ size_t dpi_factors_chain(const dpi_run *run, size_t n, double clip);
  * clipped with, as dpi_run_clip_sum does; `chain` as above; scratch[2 * chunk] likewise. */
 void dpi_factors_weigh(dpi_run *run, size_t m, double clip, size_t chain, double *scratch);
 
-/* And fills a slot with those of records first ... first + m - 1, at most `records`.  What a slot held
- * is overwritten.  Slots may be filled by several threads at once. */
+/* And fills a slot with those of records first ... first + m - 1, at most `records`.  What a slot
+ * held is overwritten.  Slots may be filled by several threads at once. */
 void dpi_factors_keep(dpi_factors *factors, const dpi_run *run, size_t first, size_t m,
                       size_t chain, const double *scratch, size_t slot);
 

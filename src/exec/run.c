@@ -280,6 +280,9 @@ static dp_status build(dpi_run *run, dp_error *err)
     if (needed == NULL || stage == NULL || node_of_call == NULL || wide == NULL ||
         run->value == NULL || !dpi_factors_find(run))
         return dpi_fail_nomem(err);
+    if (run->mostly_outer && spec->tasks > 1)
+        run->spec.chunk *= spec->tasks;
+    run->spec.tasks = 1; /* and so it is in clones */
     dpi_single_mark_wide(run, wide);
     for (size_t i = 0; i < spec->n_lent; i++)
         if (run->of == NULL && needed[spec->lent[i].node])
@@ -341,8 +344,17 @@ void dpi_run_free(dpi_run *run)
         if (run->bindings[i].chance != NULL)
             sodium_memzero(run->bindings[i].chance,
                            run->spec.chunk * run->bindings[i].column->size);
+    for (size_t i = 0; i < run->n_bindings; i++)
+        if (run->bindings[i].out != NULL)
+            sodium_memzero(run->bindings[i].out, run->spec.chunk * run->bindings[i].column->size *
+                                                     sizeof *run->bindings[i].out);
     dpi_arena_free(&run->arena);
     dpi_free(run);
+}
+
+size_t dpi_run_chunk(const dpi_run *run)
+{
+    return run->spec.chunk;
 }
 
 size_t dpi_run_memory(const dpi_run *run)

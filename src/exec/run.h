@@ -39,6 +39,7 @@ typedef struct dpi_run_spec {
     dpi_choice choice;      /* of the parts' decompositions */
     bool single;            /* values of records are computed in single precision (single.c) */
     bool kept;        /* clipped sums are of single records, and by factors.h where they may */
+    size_t tasks;     /* chunks at once, where most numbers of them are by factors; 0: one */
     size_t strip;     /* bytes of values in a strip (strips.c); 0: as caches are */
     bool all_columns; /* those of the graph that nothing wanted needs are checked too, if there */
 } dpi_run_spec;
@@ -58,9 +59,9 @@ void dpi_run_free(dpi_run *run);
 /* ---- values (value.c) ---- */
 
 /* How many numbers of a node can be written and read: its size, or chunk times that for a value of
- * records; 0 when the node is not part of the run, or is a record's value that nobody has asked
- * for: in single precision all that are neither wanted nor sources, else those that are kept for a
- * strip of records only (strips.c). */
+ * records; 0 when the node is not part of the run, is made on the way to another one (taken.c), or
+ * is a record's value that nobody has asked for: in single precision all that are neither wanted
+ * nor inputs, columns too, else those that are kept for a strip of records only (strips.c). */
 size_t dpi_run_numbers(const dpi_run *run, dpi_id id);
 
 /* Numbers first ... first + n - 1 of a node's value, [size] or [chunk][size].  What the run does
@@ -74,16 +75,19 @@ void dpi_run_wipe(dpi_run *run, dpi_id id);
 /* Sets an input to standard normal draws, for m records or, where it is global, m = 1. */
 void dpi_run_normal(dpi_run *run, dpi_id id, size_t m, dp_rng *rng);
 
-/* The same for records first ... first + m - 1 of the chunk from the source of noise, whole pairs for each record: numbers are made in
- * pairs (random/normal.c), whose two are independent but for rounding, and records must be so
- * exactly, since a record more or less moves those behind it to other draws.  room[m][room of a
- * record] where dpi_run_noise_room is not 0; wiped.  Errors of the source, with NaN for the
- * draws. */
+/* The same for records first ... first + m - 1 of the chunk from the source of noise, whole pairs
+ * for each record: numbers are made in pairs (random/normal.c), whose two are independent but for
+ * rounding, and records must be so exactly, since a record more or less moves those behind it to
+ * other draws.  room[m][room of a record] where dpi_run_noise_room is not 0; wiped.  Errors of the
+ * source, with NaN for the draws. */
 dp_status dpi_run_noise(dpi_run *run, dpi_id id, size_t first, size_t m, dp_noise *noise,
                         double *room, dp_error *err) DP_MUST_CHECK;
 size_t dpi_run_noise_room(const dpi_run *run, dpi_id id);
 
 /* ---- running ---- */
+
+/* Records at a time: spec.chunk, or some times that. */
+size_t dpi_run_chunk(const dpi_run *run);
 
 /* Bytes that it has from the system: its own buffers, calls and what belongs to them. */
 size_t dpi_run_memory(const dpi_run *run);
@@ -103,8 +107,8 @@ void dpi_run_start_records(dpi_run *run);
 /* Whether the run reads columns that are drawn (dp_dataset_bernoulli). */
 bool dpi_run_draws(const dpi_run *run);
 
-/* Draws for records first ... first + m - 1 of the next chunk what dpi_run_records then makes of such
- * columns; without a call the last draws serve again. */
+/* Draws for records first ... first + m - 1 of the next chunk what dpi_run_records then makes of
+ * such columns; without a call the last draws serve again. */
 void dpi_run_draw(dpi_run *run, size_t first, size_t m, dpi_stream *stream);
 
 /* The same for m records with the draws that `other`, a run on the same data set, has made for its

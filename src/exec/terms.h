@@ -36,8 +36,8 @@ bool dpi_terms_init(dpi_terms *terms, dpi_arena *arena, const dpi_graph *g,
 /* norm2[m] += squared norms of the first m records' gradients. */
 void dpi_terms_norm2(dpi_terms *terms, size_t m, double *norm2);
 
-/* sum[rows][columns] += the gradients of records first ... first + m - 1 among those whose norms were
- * taken last, times weight[m]; nothing where the weight is 0, whatever the record holds. */
+/* sum[rows][columns] += the gradients of records first ... first + m - 1 among those whose norms
+ * were taken last, times weight[m]; nothing where the weight is 0, whatever the record holds. */
 void dpi_terms_add_clipped(dpi_terms *terms, size_t first, size_t m, const double *weight,
                            double *sum);
 

@@ -10,9 +10,9 @@
  * if they are drawn independently of this latent's noise.  A guide may draw a parent given its
  * child; then the mean over the child's noise alone is another, and the draw is kept.
  *
- * Of a draw x = loc + scale noise log q(x) is -noise^2 / 2 - log scale - log(2 pi) / 2: made of what
- * x is made of it needs no difference x - loc, and its gradient none of the terms by x, loc and scale
- * that cancel. */
+ * Of a draw x = loc + scale noise log q(x) is -noise^2 / 2 - log scale - log(2 pi) / 2: made of
+ * what x is made of it needs no difference x - loc, and its gradient none of the terms by x, loc
+ * and scale that cancel. */
 #include "model/divergence.h"
 
 #include <gsl/gsl_math.h>

@@ -3,7 +3,8 @@
  * The file that includes it defines KERNEL_REAL, KERNEL_BYTES (of a vector), KERNEL_TARGET (an
  * attribute), KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY
  * KERNEL_CHAIN (the type), KERNEL_CHAINS and, if it is wanted, KERNEL_OUTER (names), `fused`,
- * the vector a b + c, and where there is one KERNEL_TURN, which transposes LINE rows of LINE numbers.
+ * the vector a b + c, and where there is one KERNEL_TURN, which transposes LINE rows of LINE
+ * numbers.
  *
  * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile
  * it falls into, wherever that stands and however deep it is cut: tiles differ in how many chains
@@ -27,8 +28,8 @@ typedef element vector __attribute__((vector_size(KERNEL_BYTES)));
 
 enum { LANES = sizeof(vector) / sizeof(element), VECTORS = 3, DEPTH = 256 };
 
-/* Numbers of a cache line: a factor is transposed so many columns at a time, in cache; and lines of a
- * column of it that are in a panel. */
+/* Numbers of a cache line: a factor is transposed so many columns at a time, in cache; and lines of
+ * a column of it that are in a panel. */
 enum { LINE = 64 / sizeof(element), LINES = DEPTH / LINE };
 
 /* Where the left factor's element of row i and depth l is: a[i * row + l * step]. */
@@ -37,9 +38,9 @@ typedef struct left {
     size_t row, step;
 } left;
 
-/* Addresses of a panel's lines, which its first VECTORS tiles bring into the cache, one at every step
- * of theirs, while another panel is met: to pack a panel that is not there takes as long as to meet it
- * with some rows.  Nothing is read there, and lines beyond the factor do no harm. */
+/* Addresses of a panel's lines, which its first VECTORS tiles bring into the cache, one at every
+ * step of theirs, while another panel is met: to pack a panel that is not there takes as long as to
+ * meet it with some rows.  Nothing is read there, and lines beyond the factor do no harm. */
 typedef struct ahead {
     uintptr_t line;    /* of the first tile */
     size_t tile, step; /* bytes to the next tile's, and to the next line */
@@ -70,9 +71,10 @@ static inline size_t width_of(size_t columns)
     return vectors == VECTORS + 1 ? 2 : vectors < VECTORS ? vectors : VECTORS;
 }
 
-/* Sums of `rows` rows and `width` vectors, those of the tile number `t` of its panel. */
-KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, size_t t,
-                        element *c, size_t c_step)
+/* Sums of `rows` rows and `width` vectors, those of the tile number `t` of its panel, which fetches
+ * some of the next one or not. */
+KERNEL_INLINE void tile(size_t rows, size_t width, bool fetches, const meeting *p, left side,
+                        size_t t, element *c, size_t c_step)
 {
     const ahead next = p->next;
     uintptr_t line = next.line + t % VECTORS * next.tile;
@@ -89,7 +91,7 @@ KERNEL_INLINE void tile(size_t rows, size_t width, const meeting *p, left side, 
     const element *panel = p->panel;
     for (size_t l = 0; l < depth; l++, panel += step, side.a += side.step) {
         vector b[VECTORS];
-        if (rows == KERNEL_ROWS) {
+        if (fetches) {
             __builtin_prefetch((const void *)line, 0, 2);
             line += l % LINES == LINES - 1 ? next.jump : next.step;
         }
@@ -118,13 +120,13 @@ KERNEL_INLINE void any_tile(size_t rows, size_t width, const meeting *p, left si
     size_t bytes = p->columns * sizeof *c, step = width * LANES;
     side.a += i * side.row;
     if (p->columns == step) {
-        tile(rows, width, p, side, i / KERNEL_ROWS, c, p->c_step);
+        tile(rows, width, rows == KERNEL_ROWS, p, side, i / KERNEL_ROWS, c, p->c_step);
         return;
     }
     element beside[KERNEL_ROWS * VECTORS * LANES] = {0};
     for (size_t r = 0; r < rows && !p->fresh; r++)
         memcpy(beside + r * step, c + r * p->c_step, bytes);
-    tile(rows, width, p, side, i / KERNEL_ROWS, beside, step);
+    tile(rows, width, rows == KERNEL_ROWS, p, side, i / KERNEL_ROWS, beside, step);
     for (size_t r = 0; r < rows; r++)
         memcpy(c + r * p->c_step, beside + r * step, bytes);
 }
@@ -178,8 +180,8 @@ KERNEL_INLINE void turn_line(size_t count, size_t columns, size_t from_step, con
             panel[d * step + t] = from[t * from_step + d];
 }
 
-/* The columns from j of rows l ... of b, as they stand there: beyond the last column a row goes on with
- * what follows in b, or where nothing does with zeros, and nothing of these is used. */
+/* The columns from j of rows l ... of b, as they stand there: beyond the last column a row goes on
+ * with what follows in b, or where nothing does with zeros, and nothing of these is used. */
 static KERNEL_TARGET void pack_rows(const KERNEL_PRODUCT *p, size_t l, size_t j,
                                     const meeting *here, element *panel)
 {
@@ -388,13 +390,10 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
     size_t count = to->columns - j < step ? to->columns - j : step;
     double *sum = to->sum + i * to->columns + j;
     for (size_t l = 0; l < n; l++) {
-        const meeting here = {.panel = chain[l].b + j,
-                              .panel_step = to->b_step,
-                              .depth = chain[l].n,
-                              .fresh = true,
-                              .next = nothing_ahead(chain[l].b)};
+        const meeting here = {
+            .panel = chain[l].b + j, .panel_step = to->b_step, .depth = chain[l].n, .fresh = true};
         const left side = s != NULL ? s->of[l][t] : (left){chain[l].a + i, 1, to->a_step};
-        tile(KERNEL_ROWS, width, &here, side, 0, beside, step);
+        tile(KERNEL_ROWS, width, false, &here, side, 0, beside, step);
         for (size_t r = 0; r < rows; r++)
             add_row(count, beside + r * step, fresh && l == 0, sum + r * to->columns,
                     to->lost != NULL ? to->lost + i * to->columns + j + r * to->columns

@@ -272,8 +272,8 @@ DPI_INLINE unsigned char is_undecided(float miss)
     return !(fabsf(miss) <= 0.5F - DPI_ROUGH_BOUND);
 }
 
-/* From so many numbers on the loop is worth it that goes through them by as many as fill a vector of
- * bytes. */
+/* From so many numbers on the loop is worth it that goes through them by as many as fill a vector
+ * of bytes. */
 enum { MANY = 64 };
 
 DPI_INLINE void round_many(size_t n, const double *steps, const float *y, double worth,

@@ -29,8 +29,8 @@
 #include "num/linalg.h"
 #include "svi/waves.h"
 
-/* Chunks of rows from which waking other threads, some 10 us each, is worth it, and numbers released
- * times rows: where rows are much work, two tasks are enough. */
+/* Chunks of rows from which waking other threads, some 10 us each, is worth it, and numbers
+ * released times rows: where rows are much work, two tasks are enough. */
 enum { FEW = 4, MUCH = 1 << 20 };
 
 /* Consecutive units of the batch. */

@@ -56,8 +56,8 @@ typedef struct dpi_summation {
     size_t n_workers;
     double *pairs; /* [chunk][odd + 1] draws of records that have an odd number of them; or NULL */
     dpi_factors *factors; /* of long releases (waves.h), else NULL */
-    /* [n_release] the clipped sum; zero between steps, as is what belongs to it.  Where releases are
-     * long it is made in `place`, which others have between steps, where there is one. */
+    /* [n_release] the clipped sum; zero between steps, as is what belongs to it.  Where releases
+     * are long it is made in `place`, which others have between steps, where there is one. */
     double *total, *place;
     double *lost; /* [n_release] what adding tasks to it has lost to rounding, where has_lost */
     double *last; /* [n_release] of a worker: the last task's sum, still to be added; or NULL */

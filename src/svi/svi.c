@@ -81,9 +81,10 @@ static dp_status make_run(dp_svi *s, const dp_dataset *data, dp_error *err)
                          .lent = lent,
                          .n_lent = n_lent,
                          .data = data,
-                         .chunk = s->sum.rows,
+                         .chunk = s->sum.chunk,
                          .single = s->opts.precision == DP_SINGLE,
                          .kept = dpi_waves_may(&s->sum),
+                         .tasks = dpi_waves_may(&s->sum) ? DPI_SVI_TASKS : 1,
                          .all_columns = true};
     if (data->err.status != DP_OK)
         return dpi_fail(err, data->err.status, "%s", data->err.text);
@@ -244,7 +245,6 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
                              .chunk = records_at_a_time(s, spec->chunk),
                              .counts = s->opts.mode == DP_NO_PRIVACY,
                              .whole = dpi_together_is_whole(&s->opts, s->objective.n_release)};
-    s->sum.rows = (dpi_waves_may(&s->sum) ? DPI_SVI_TASKS : 1) * s->sum.chunk;
     dp_status status = make_state(s, err);
     if (status == DP_OK && s->release.whole == NULL)
         s->sum.place = s->release.out;
@@ -253,6 +253,7 @@ static dp_status make(dp_svi *s, const dpi_svi_spec *spec, dp_error *err)
     if (status == DP_OK && spec->resume != NULL)
         status = dpi_svi_restore(s, spec->resume, err);
     s->sum.run = s->run;
+    s->sum.rows = status == DP_OK ? dpi_run_chunk(s->run) : s->sum.chunk;
     if (status == DP_OK)
         status = dpi_summation_init(&s->sum, s->opts.threads, &s->arena, err);
     if (status == DP_OK)

@@ -8,7 +8,8 @@
  * number of threads.
  *
  * A thread runs the records of some tasks together, where there are enough for all threads: weights
- * are packed for products once then.  A record does not depend on its company, so this shows nowhere.
+ * are packed for products once then.  A record does not depend on its company, so this shows
+ * nowhere.
  *
  * What the sum's place held before does not matter: the first wave writes all of it.
  *
@@ -36,8 +37,7 @@ typedef struct wave {
     size_t block;         /* next block */
     dp_status status;
     dp_error *err;
-    size_t first;   /* task of the wave */
-    size_t at_once; /* tasks whose records a thread runs together */
+    size_t first; /* task of the wave */
 } wave;
 
 static const size_t long_release = 50000; /* numbers, from which on it pays */
@@ -94,8 +94,8 @@ static void run_tasks(const wave *t, dpi_worker *w, size_t task, size_t end)
     }
 }
 
-/* Draws for tasks `task` ... `end` - 1, one after the other, since several inputs of a task are drawn
- * before the next task's. */
+/* Draws for tasks `task` ... `end` - 1, one after the other, since several inputs of a task are
+ * drawn before the next task's. */
 static dp_status draw_tasks(const wave *t, const dpi_worker *w, size_t task, size_t end)
 {
     const size_t from = first_record(t, task);
@@ -108,6 +108,14 @@ static dp_status draw_tasks(const wave *t, const dpi_worker *w, size_t task, siz
     return status;
 }
 
+/* Tasks that a thread takes next: no more than leave the others as many. */
+static size_t at_once(const wave *t)
+{
+    const size_t share = (t->end - t->task - 1) / t->s->n_workers + 1;
+    const size_t most = t->s->rows / t->s->chunk;
+    return share < most ? share : most;
+}
+
 /* What each thread does in the first pass. */
 static void keep(void *of, size_t k)
 {
@@ -117,8 +125,7 @@ static void keep(void *of, size_t k)
         (void)pthread_mutex_lock(&t->next);
         if (t->task == t->end || t->status != DP_OK)
             break;
-        const size_t task = t->task, left = t->end - task,
-                     end = task + (left < t->at_once ? left : t->at_once);
+        const size_t task = t->task, end = task + at_once(t);
         t->task = end;
         t->status = draw_tasks(t, w, task, end);
         if (t->status != DP_OK)
@@ -168,9 +175,6 @@ dp_status dpi_sum_waves(dpi_summation *s, size_t size, const size_t *batch, doub
     for (; t.end < t.tasks && t.status == DP_OK; t.first = t.end) {
         t.end = t.tasks - t.first < SLOTS ? t.tasks : t.first + SLOTS;
         t.block = 0;
-        t.at_once = (t.end - t.first) / s->n_workers;
-        t.at_once = t.at_once > s->rows / s->chunk ? s->rows / s->chunk : t.at_once;
-        t.at_once = t.at_once > 0 ? t.at_once : 1;
         run_pass(&t, keep);
         if (t.status == DP_OK)
             run_pass(&t, add);

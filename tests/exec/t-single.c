@@ -156,8 +156,8 @@ static void draw(dpi_run *run, size_t m)
     dpi_stream_end(&stream);
 }
 
-/* Long records, which are made a few at a time, in an order of their own: `y` is what columns of the
- * four kinds hold, with the sign turned. */
+/* Long records, which are made a few at a time, in an order of their own: `y` is what columns of
+ * the four kinds hold, with the sign turned. */
 static void columns_are_those_of_double_precision(void **state)
 {
     static double real[RECORDS * LONG], wide[RECORDS * LONG], narrow[RECORDS * LONG];

@@ -130,6 +130,32 @@ static void sums_that_take_products_are_those_of_two_calls(void **state)
                 check_case(lengths[l], (int[]){i / 16, i / 4 % 4, i % 4}, form);
 }
 
+/* [2][n] of a product and n numbers, which both rows meet: no kernel is for that. */
+static void a_sum_with_numbers_that_repeat_is_two_calls(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    for (int form = 0; form < FORMS; form++) {
+        scene s;
+        set_up(&s, N);
+        const dpi_shape table = {.n_dims = 2, .dim = {2, N}};
+        dpi_id t = dpi_source(&s.g, &dpi_op_input, "table", (dpi_attr){.shape = table});
+        dpi_id product = dpi_times(&s.g, t, s.in[3]), sum = apply(&s.g, form, product, s.in[1]);
+        const dpi_id wanted[] = {sum, t, s.in[1], s.in[3]};
+        dpi_run *run = start(&s, 4, wanted, 0);
+        for (size_t i = 0; i < 2 * N; i++)
+            dpi_run_value(run, t)[i] = cos((double)i);
+        dpi_run_globals(run);
+        for (size_t i = 0; i < 2 * N; i++) {
+            volatile double expected = cos((double)i) * value_of(&s, 3, 0, 0);
+            assert_true(dpi_run_value(run, sum)[i] ==
+                        applied(form, expected, value_of(&s, 1, 0, i % N)));
+        }
+        dpi_run_free(run);
+        tear_down(&s);
+    }
+}
+
 static void what_others_read_keeps_its_value(void **state)
 {
     (void)state;
@@ -188,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_that_take_products_are_those_of_two_calls),
+        cmocka_unit_test(a_sum_with_numbers_that_repeat_is_two_calls),
         cmocka_unit_test(what_others_read_keeps_its_value),
         cmocka_unit_test(nothing_is_taken_out_of_strips),
     };
