@@ -78,10 +78,10 @@ static void one_step(dp_svi *s, dpi_run *forward, size_t batch, int repeat)
     end(GLOBALS, repeat, &since);
     dpi_run_globals(forward);
     for (size_t t = 0, first = 0, m; t < tasks; t += DPI_SVI_TASKS, first += m) {
-        const size_t end = t + DPI_SVI_TASKS < tasks ? t + DPI_SVI_TASKS : tasks;
+        const size_t last = t + DPI_SVI_TASKS < tasks ? t + DPI_SVI_TASKS : tasks;
         size_t n[DPI_SVI_TASKS];
         m = 0;
-        for (size_t k = t; k < end; m += n[k - t], k++) {
+        for (size_t k = t; k < last; m += n[k - t], k++) {
             n[k - t] = batch / tasks + (k < batch % tasks);
             if (dpi_draw_records(&s->sum, s->run, m, n[k - t], &err) != DP_OK)
                 fail(err.text);
@@ -92,7 +92,7 @@ static void one_step(dp_svi *s, dpi_run *forward, size_t batch, int repeat)
         dpi_run_records(s->run, m, index + first, 0);
         end(BOTH, repeat, &since);
         dpi_factors_weigh(s->run, m, clip, chain, s->sum.workers[0].scratch);
-        for (size_t k = t, from = 0; k < end; from += n[k - t], k++)
+        for (size_t k = t, from = 0; k < last; from += n[k - t], k++)
             dpi_factors_keep(s->sum.factors, s->run, from, n[k - t], chain,
                              s->sum.workers[0].scratch, k);
         end(NORMS, repeat, &since);
