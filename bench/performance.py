@@ -6,12 +6,14 @@
 
 --from takes the lines of an earlier run instead of measuring; --peers adds the lines that
 bench/peers/run has printed.  All lines are kept as bench/results/<date>-<commit>.json, and the page
-names that file, so that every number on it can be traced.  Needs python3-matplotlib."""
+names that file, so that every number on it can be traced.  Sections of the page that are not made here
+stay where they are.  Needs python3-matplotlib."""
 
 import argparse
 import datetime
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -247,6 +249,22 @@ def page(parts, lines, peers, kept, peers_kept):
                     yield f"| {name} | {show(value)} |"
 
 
+def with_kept(text, before):
+    """The page with the sections of the one before that it has not, each behind the one that it followed."""
+    sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    heads = [s.split("\n")[0] for s in sections]
+    last = heads[0]
+    for section in re.split(r"^(?=## )", before, flags=re.MULTILINE):
+        head = section.split("\n")[0]
+        if head not in heads:
+            at = heads.index(last) + 1
+            heads.insert(at, head)
+            sections[at - 1] = sections[at - 1].rstrip("\n") + "\n\n"
+            sections.insert(at, section)
+        last = head
+    return "".join(sections).rstrip("\n") + "\n"
+
+
 def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--build", default=".")
@@ -266,7 +284,9 @@ def main():
         with open(ROOT / "bench" / "results" / kept, "w", encoding="utf-8") as out:
             out.writelines(json.dumps(line) + "\n" for line in lines)
     peers = [json.loads(text) for text in open(ask.peers, encoding="utf-8")] if ask.peers else []
-    (ROOT / "doc" / "performance.md").write_text("\n".join(page(parts, lines, peers, kept, pathlib.Path(ask.peers or '').name)) + "\n", encoding="utf-8")
+    path = ROOT / "doc" / "performance.md"
+    text = "\n".join(page(parts, lines, peers, kept, pathlib.Path(ask.peers or "").name)) + "\n"
+    path.write_text(with_kept(text, path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 main()
