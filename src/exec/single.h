@@ -26,8 +26,8 @@ void dpi_single_globals(dpi_run *run);
 /* The records' stage, on m records whose data are there. */
 void dpi_single_records(dpi_run *run, size_t m);
 
-/* Records of a column of `size` numbers that are made in doubles, in the run's room, to be floats.
- * */
+/* Records of a column of `size` numbers that are made at a time in doubles, in the run's room, and
+ * what makes floats of them. */
 size_t dpi_single_rows(size_t size);
 void dpi_single_narrow(size_t n, const double *in, float *out);
 
