@@ -97,10 +97,10 @@ size_t joint_letters(void)
     size_t n = 0;
     DIR *d = opendir(joint_path("mailbox", 0));
     assert_non_null(d);
-    while (readdir(d) != NULL)
-        n++;
+    for (const struct dirent *e; (e = readdir(d)) != NULL;)
+        n += e->d_name[0] != '.';
     (void)closedir(d);
-    return n - 2;
+    return n;
 }
 
 size_t joint_rounds(void)

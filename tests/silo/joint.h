@@ -39,7 +39,8 @@ dp_silo_run_opts joint_opts(const joint *j, size_t k);
 /* Empties the mailbox, and forgets what is kept of runs. */
 void joint_clear(void);
 
-/* Letters in the mailbox, and rounds of which there is one. */
+/* Letters in the mailbox, which others can take: not one that is being written, under a hidden name;
+ * and rounds of which there is one. */
 size_t joint_letters(void);
 size_t joint_rounds(void);
 

@@ -217,7 +217,8 @@ static void a_state_tells_of_its_own_run_alone(void **state)
 /* Who has ended, and left a key for the others, is not said to be able to go on. */
 static void what_keeps_nothing_does_not_go_on(void **state)
 {
-    static const joint_owner hasty[] = {{.k = 0, .patience_ms = 300}, {.k = 1, .patience_ms = 300}};
+    static const joint_owner hasty[] = {{.k = 0, .patience_ms = 1500},
+                                        {.k = 1, .patience_ms = 1500}};
     size_t n;
     (void)state;
     dp_silo_plan_free(j.plan);
