@@ -34,6 +34,7 @@ typedef struct dpi_node {
     dpi_attr attr;
     const char *name; /* of a source or a site; NULL for plain expressions */
     dpi_where where;  /* of the site declared last before this node */
+    bool closed;      /* dpi_log_of does not look into it */
 } dpi_node;
 
 typedef struct dpi_graph {

@@ -13,8 +13,9 @@ static void exp_backward(dpi_graph *g, dpi_id y, dpi_id adjoint, dpi_id result[2
 
 dpi_id dpi_log_of(dpi_graph *g, dpi_id a)
 {
-    bool is_power = a != DPI_NONE && dpi_get(g, a)->op == &dpi_op_exp;
-    return is_power ? dpi_get(g, a)->in[0] : dpi_unary(g, &dpi_op_log, a);
+    const dpi_node *node = a != DPI_NONE ? dpi_get(g, a) : NULL;
+    const bool is_power = node != NULL && node->op == &dpi_op_exp && !node->closed;
+    return is_power ? node->in[0] : dpi_unary(g, &dpi_op_log, a);
 }
 
 /* y = e^a - 1;  y' = e^a, which y + 1 has lost where a is far below 0 */

@@ -101,7 +101,8 @@ dpi_id dpi_times(dpi_graph *g, dpi_id a, dpi_id b);
 dpi_id dpi_div(dpi_graph *g, dpi_id a, dpi_id b);
 dpi_id dpi_unary(dpi_graph *g, const dpi_op *op, dpi_id a);
 dpi_id dpi_scale(dpi_graph *g, double factor, dpi_id a);
-dpi_id dpi_log_of(dpi_graph *g, dpi_id a); /* log a, or b where a is e^b */
+/* log a, or b where a is e^b and not closed. */
+dpi_id dpi_log_of(dpi_graph *g, dpi_id a);
 /* (x - loc) / scale, or e where x was made as loc + scale e. */
 dpi_id dpi_standardized(dpi_graph *g, dpi_id x, dpi_id loc, dpi_id scale);
 dpi_id dpi_polygamma_node(dpi_graph *g, size_t order, dpi_id a);

@@ -106,12 +106,14 @@ static dpi_id add_noise(builder *b, const char *name, dpi_shape shape)
     return node;
 }
 
+/* Where records are cut off at a latent there is no way around it to what it is made of, which
+ * would have to be released, too. */
 static void add_latent(builder *b, const char *name, const given *its, dpi_id cut,
                        const dpi_shape *shape)
 {
     dpi_id value = its->value;
     dpi_objective *o = b->o;
-    if (value == DPI_NONE)
+    if (value == DPI_NONE || cut == DPI_NONE)
         return;
     dpi_latent *latent =
         grow(o, (void **)&o->latents, &o->latent_capacity, o->n_latents, sizeof *latent);
@@ -126,6 +128,7 @@ static void add_latent(builder *b, const char *name, const given *its, dpi_id cu
                            .size = dpi_shape_size(shape),
                            .per_record = shape->per_record,
                            .scale = its->scale};
+    b->g->nodes[cut].closed = o->cut == DP_FORM_LATENTS && !b->spec->points && !shape->per_record;
     o->n_latents++;
 }
 
@@ -261,15 +264,6 @@ static void score_mean_field(builder *b, const dpi_site *site, const dpi_id arg[
     }
 }
 
-/* log x, without a way around x where it is a latent's, at which records may be cut off. */
-static dpi_id log_of(const builder *b, dpi_id x)
-{
-    for (size_t k = 0; k < b->o->n_latents; k++)
-        if (b->o->latents[k].cut == x)
-            return dpi_unary(b->g, &dpi_op_log, x);
-    return dpi_log_of(b->g, x);
-}
-
 /* A latent as a written guide samples it, from the family and arguments of *its. */
 static void guided(builder *b, const dpi_site *site, given *its)
 {
@@ -280,7 +274,7 @@ static void guided(builder *b, const dpi_site *site, given *its)
     its->q = (dpi_gaussian){.support = site->family->support,
                             .loc = its->arg[0],
                             .scale = its->arg[1],
-                            .log_scale = log_of(b, its->arg[1]),
+                            .log_scale = dpi_log_of(b->g, its->arg[1]),
                             .noise = noise};
 }
 

@@ -281,7 +281,6 @@ static void only_what_records_read_is_released(void **state)
     leave(&s);
 }
 
-/* K weights are K - 1 free numbers, at which they are cut. */
 /* What a record's own draw is scaled by is read at the latent, not around it, where more would have
  * to be released: s, and nothing that s is made of. */
 static void a_scale_that_is_a_latent_is_released_as_one(void **state)
@@ -310,6 +309,42 @@ static void a_scale_that_is_a_latent_is_released_as_one(void **state)
     dp_model_free(s.m);
 }
 
+/* Nor is a way around a dispersion or a mean by its logarithm, which the family takes: each is
+ * released as one number and nothing that it is made of. */
+static void a_dispersion_that_is_a_latent_is_released_as_one(void **state)
+{
+    (void)state;
+    for (int written = 0; written < 2; written++) {
+        dpi_objective o;
+        dp_error err = {0};
+        scene s = {.m = dp_model_new()};
+        dp_plate rows = dp_unit_plate(s.m, "rows");
+        dp_expr mean = dp_sample(s.m, "mean", 1, dp_log_normal(0, 1));
+        dp_expr size = dp_sample(s.m, "size", 1, dp_gamma(2, 1));
+        dp_observe(rows, "y", dp_negative_binomial(mean, size));
+        if (written) {
+            s.guide = dp_guide_new(s.m);
+            (void)dp_sample(s.guide, "mean", 1,
+                            dp_log_normal_v(dp_param(s.guide, "a", 1, 0),
+                                            dp_exp(dp_param(s.guide, "b", 1, 0))));
+            (void)dp_sample(s.guide, "size", 1,
+                            dp_log_normal_v(dp_param(s.guide, "c", 1, 0),
+                                            dp_exp(dp_param(s.guide, "d", 1, 0))));
+        }
+        assert_ok(make(&s, DP_FORM_LATENTS, &o, &err), err.text);
+        assert_int_equal(o.n_release, 2);
+        assert_string_equal(dpi_objective_name(&o, 0), "mean");
+        assert_string_equal(dpi_objective_name(&o, 1), "size");
+        dpi_objective_free(&o);
+        assert_ok(make(&s, DP_FORM_PARAMETERS, &o, &err), err.text);
+        assert_int_equal(o.n_release, 4);
+        dpi_objective_free(&o);
+        dp_model_free(s.guide);
+        dp_model_free(s.m);
+    }
+}
+
+/* K weights are K - 1 free numbers, at which they are cut. */
 static void a_simplex_releases_one_number_less_than_it_has(void **state)
 {
     (void)state;
@@ -385,6 +420,7 @@ int main(void)
         cmocka_unit_test(the_prior_is_inside_what_is_clipped_when_cut_at_the_parameters),
         cmocka_unit_test(only_what_records_read_is_released),
         cmocka_unit_test(a_scale_that_is_a_latent_is_released_as_one),
+        cmocka_unit_test(a_dispersion_that_is_a_latent_is_released_as_one),
         cmocka_unit_test(a_simplex_releases_one_number_less_than_it_has),
         cmocka_unit_test(blocks_are_named_after_their_latents),
         cmocka_unit_test(every_failed_allocation_is_reported),
