@@ -47,6 +47,7 @@ turn_square(size_t from_step, const float *from, size_t step, float *to)
 }
 
 #define KERNEL_TURN turn_square
+#define KERNEL_WIDEN(narrow) _mm512_cvtps_pd((__m256)(narrow))
 #define KERNEL_REAL float
 #define KERNEL_BYTES 64
 #define KERNEL_TARGET __attribute__((target("avx512f,avx2,fma")))

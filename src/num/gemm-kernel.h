@@ -4,7 +4,7 @@
  * attribute), KERNEL_ROWS (of a tile), KERNEL_PRODUCT (the type of what it takes), KERNEL_MULTIPLY
  * KERNEL_CHAIN (the type), KERNEL_CHAINS and, if it is wanted, KERNEL_OUTER (names), `fused`,
  * the vector a b + c, and where there is one KERNEL_TURN, which transposes LINE rows of LINE
- * numbers.
+ * numbers, and KERNEL_WIDEN, which makes doubles of a `part`.
  *
  * Every element of a result is one chain s = a_l b_l + s over l in rising order, whatever the tile
  * it falls into, wherever that stands and however deep it is cut: tiles differ in how many chains
@@ -38,7 +38,7 @@ typedef struct left {
     size_t row, step;
 } left;
 
-/* Addresses of a panel's lines, which its first VECTORS tiles bring into the cache, one at every
+/* Addresses of a panel's lines, which the first VECTORS tiles bring into the cache, one at every
  * step of theirs, while another panel is met: to pack a panel that is not there takes as long as to
  * meet it with some rows.  Nothing is read there, and lines beyond the factor do no harm. */
 typedef struct ahead {
@@ -313,6 +313,11 @@ typedef double widened __attribute__((vector_size(KERNEL_BYTES)));
 enum { WIDE = sizeof(widened) / sizeof(double), PRECISE = sizeof(element) == sizeof(double) };
 typedef element part __attribute__((vector_size(WIDE * sizeof(element))));
 
+/* Of which compilers make two halves that are put together again. */
+#ifndef KERNEL_WIDEN
+#define KERNEL_WIDEN(narrow) __builtin_convertvector(narrow, widened)
+#endif
+
 KERNEL_INLINE double added(double number, bool fresh, double *sum, double *lost)
 {
     double term = PRECISE && !fresh ? number - *lost : number;
@@ -322,41 +327,44 @@ KERNEL_INLINE double added(double number, bool fresh, double *sum, double *lost)
     return total;
 }
 
-/* Adds a row of a tile; in single precision `lost` is not used. */
-KERNEL_INLINE void add_row(size_t count, const element *row, bool fresh, double *sum, double *lost)
+/* Adds a row of the tiles of n chains, one chain after the other, `apart` numbers from each other;
+ * in double of one chain, and in single precision `lost` is not used. */
+KERNEL_INLINE void add_row(size_t count, size_t n, size_t apart, const element *row, bool fresh,
+                           double *sum, double *lost)
 {
     size_t t = 0;
     for (; t + WIDE <= count; t += WIDE) {
-        part narrow;
-        widened old, off, total;
-        memcpy(&narrow, row + t, sizeof narrow);
-        widened term = __builtin_convertvector(narrow, widened);
-        if (!fresh) {
+        widened old = {0}, off = {0}, total;
+        if (!fresh)
             memcpy(&old, sum + t, sizeof old);
-            if (PRECISE) {
-                memcpy(&off, lost + t, sizeof off);
-                term -= off;
-            }
-            total = old + term;
-            off = (total - old) - term;
-        } else {
-            total = term;
-            off = (widened){0};
+        if (!fresh && PRECISE)
+            memcpy(&off, lost + t, sizeof off);
+        for (size_t l = 0; l < n; l++, old = total) {
+            part narrow;
+            memcpy(&narrow, row + l * apart + t, sizeof narrow);
+            const widened term = KERNEL_WIDEN(narrow) - off;
+            total = fresh && l == 0 ? term : old + term;
+            off = PRECISE && !fresh ? (total - old) - term : (widened){0};
         }
-        memcpy(sum + t, &total, sizeof total);
+        memcpy(sum + t, &old, sizeof old);
         if (PRECISE)
             memcpy(lost + t, &off, sizeof off);
     }
-    for (; t < count; t++) {
-        double unused = 0;
-        (void)added(row[t], fresh, sum + t, PRECISE ? lost + t : &unused);
-    }
+    for (; t < count; t++)
+        for (size_t l = 0; l < n; l++) {
+            double unused = 0;
+            (void)added(row[l * apart + t], fresh && l == 0, sum + t, PRECISE ? lost + t : &unused);
+        }
 }
 
 /* So many chains and tiles of rows are taken together, whose left factors are copied: a tile's
- * numbers of chains up to CHAIN then stand one behind the other, and not on a page each.  In double
- * all chains of a tile go through one correction, and factors stay where they are. */
-enum { AT_ONCE = PRECISE ? 1 : 4, TILES = PRECISE ? 1 : 4, CHAIN = PRECISE ? 1 : 64 };
+ * numbers of chains up to CHAIN then stand one behind the other, and not on a page each.  Those of
+ * the next tiles, and the next columns of the right factor, are fetched meanwhile: a record's
+ * numbers lie too far from the record's before for the processor to do it.  Two chains: more panels
+ * than theirs leave no room in the first-level cache, and a sum is read and written half as often
+ * as by one.  In double all chains of a tile go through one correction, and factors stay where they
+ * are. */
+enum { AT_ONCE = PRECISE ? 1 : 2, TILES = PRECISE ? 1 : 4, CHAIN = PRECISE ? 1 : 64 };
 
 typedef struct packed_sides {
     _Alignas(KERNEL_BYTES) element packed[AT_ONCE][TILES][CHAIN * KERNEL_ROWS];
@@ -373,9 +381,21 @@ KERNEL_INLINE void pack_sides(size_t n, const KERNEL_CHAIN *chain, const dpi_cha
             const element *a = chain[l].a + i + t * KERNEL_ROWS;
             element *packed = s->packed[l][t];
             s->of[l][t] = packs ? (left){packed, 1, KERNEL_ROWS} : (left){a, 1, to->a_step};
-            for (size_t d = 0; packs && d < chain[l].n; d++)
-                memcpy(packed + d * KERNEL_ROWS, a + d * to->a_step, KERNEL_ROWS * sizeof *a);
+            for (size_t d = 0; packs && d < chain[l].n; d++, a += to->a_step) {
+                const uintptr_t later = (uintptr_t)a + TILES * KERNEL_ROWS * sizeof *a;
+                __builtin_prefetch((const void *)later, 0, 2);
+                memcpy(packed + d * KERNEL_ROWS, a, KERNEL_ROWS * sizeof *a);
+            }
         }
+}
+
+/* Where the panel is that stands beside one of `width` columns. */
+static inline ahead columns_ahead(const element *panel, size_t width, size_t b_step)
+{
+    return (ahead){.line = (uintptr_t)panel + width * sizeof *panel,
+                   .tile = LANES * sizeof *panel,
+                   .step = b_step * sizeof *panel,
+                   .jump = b_step * sizeof *panel};
 }
 
 /* The tile at row i and column j of n chains, which is number t of s, or where s is NULL anywhere;
@@ -384,20 +404,29 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
                               const packed_sides *s, size_t t, const dpi_chain_sum *to, bool fresh,
                               size_t i, size_t j)
 {
-    _Alignas(KERNEL_BYTES) element beside[KERNEL_ROWS * VECTORS * LANES];
-    double off[PRECISE ? KERNEL_ROWS * VECTORS * LANES : 1] = {0}; /* of one number: for nothing */
+    enum { APART = KERNEL_ROWS * VECTORS * LANES };
+    _Alignas(KERNEL_BYTES) element beside[AT_ONCE][APART];
+    double off[PRECISE ? APART : 1] = {0}; /* of one number: for nothing */
     size_t step = width * LANES, rows = to->rows - i < KERNEL_ROWS ? to->rows - i : KERNEL_ROWS;
     size_t count = to->columns - j < step ? to->columns - j : step;
     double *sum = to->sum + i * to->columns + j;
-    for (size_t l = 0; l < n; l++) {
-        const meeting here = {
-            .panel = chain[l].b + j, .panel_step = to->b_step, .depth = chain[l].n, .fresh = true};
-        const left side = s != NULL ? s->of[l][t] : (left){chain[l].a + i, 1, to->a_step};
-        tile(KERNEL_ROWS, width, false, &here, side, 0, beside, step);
+    double *lost = to->lost != NULL ? to->lost + i * to->columns + j : off;
+    const size_t lost_step = to->lost != NULL ? to->columns : PRECISE ? step : 0;
+    for (size_t l = 0, some; l < n; l += some) {
+        some = n - l < AT_ONCE ? n - l : AT_ONCE;
+        for (size_t k = 0; k < some; k++) {
+            const KERNEL_CHAIN *c = &chain[l + k];
+            const meeting here = {.panel = c->b + j,
+                                  .panel_step = to->b_step,
+                                  .depth = c->n,
+                                  .fresh = true,
+                                  .next = columns_ahead(c->b + j, step, to->b_step)};
+            const left side = s != NULL ? s->of[l + k][t] : (left){c->a + i, 1, to->a_step};
+            tile(KERNEL_ROWS, width, !PRECISE, &here, side, t, beside[k], step);
+        }
         for (size_t r = 0; r < rows; r++)
-            add_row(count, beside + r * step, fresh && l == 0, sum + r * to->columns,
-                    to->lost != NULL ? to->lost + i * to->columns + j + r * to->columns
-                                     : off + (PRECISE ? r * step : 0));
+            add_row(count, some, APART, beside[0] + r * step, fresh && l == 0,
+                    sum + r * to->columns, lost + r * lost_step);
     }
 }
 
