@@ -250,7 +250,7 @@ static void is_refused(size_t k, int status, const char *why)
 static void what_was_opened_is_not_opened_anew(void **state)
 {
     const joint_owner hasty[] = {
-        {.k = 0, .patience_ms = 500}, {.k = 1, .stop_at = 3}, {.k = 2, .patience_ms = 500}};
+        {.k = 0, .patience_ms = 1500}, {.k = 1, .stop_at = 3}, {.k = 2, .patience_ms = 1500}};
     pid_t process[PLANS_OWNERS];
     (void)state;
     for (size_t k = 0; k < PLANS_OWNERS; k++)

@@ -272,7 +272,7 @@ static void who_has_lost_its_state_opens_nothing(void **state)
     assert_ok(dpi_letter_box_new(&all.box, &err), err.text);
     (void)unlink(paths[2]);
     for (size_t k = 0; k < 3; k++)
-        actors[k].patience_ms = 500;
+        actors[k].patience_ms = 1500;
     run(3, 0);
     for (size_t k = 0; k < 2; k++)
         assert_fails(actors[k].status, DP_ESTATE, &actors[k].err, "has begun this plan anew");
