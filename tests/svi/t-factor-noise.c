@@ -122,19 +122,25 @@ static void a_record_moves_a_sum_as_far_as_is_accounted_for(void **state)
     assert_true(most > .999 / 3);
 }
 
-/* Clip norms follow each owner's own releases, and are no part of the question. */
+/* Clip norms follow each owner's own releases, and are no part of the question.  Shares are released
+ * in parts of their noise, so that two owners' norms are the same in one run of 200: not in all of
+ * five, 1 in 10^11. */
 static void clip_norms_are_each_owners_own(void **state)
 {
     (void)state;
-    owner all[MOST] = {{0}};
     owner like = private_owner(64);
     like.opts.clip_quantile = 0.5;
     like.opts.clip_sigma = 20;
     like.opts.clip_speed = 0.5;
     like.opts.public_units = 200;
-    together(3, thirds, &like, 16, all);
-    assert_true(all[0].clip != all[1].clip && all[1].clip != all[2].clip);
-    assert_true(all[0].clip != like.opts.clip);
+    bool differ = false; /* from each other, and from where they began */
+    for (int run = 0; run < 5 && !differ; run++) {
+        owner all[MOST] = {{0}};
+        together(3, thirds, &like, 16, all);
+        differ = all[0].clip != all[1].clip && all[1].clip != all[2].clip &&
+                 all[0].clip != like.opts.clip;
+    }
+    assert_true(differ);
 }
 
 int main(void)
