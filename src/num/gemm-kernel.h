@@ -363,8 +363,14 @@ KERNEL_INLINE void add_row(size_t count, size_t n, size_t apart, const element *
  * numbers lie too far from the record's before for the processor to do it.  Two chains: more panels
  * than theirs leave no room in the first-level cache, and a sum is read and written half as often
  * as by one.  In double all chains of a tile go through one correction, and factors stay where they
- * are. */
-enum { AT_ONCE = PRECISE ? 1 : 2, TILES = PRECISE ? 1 : 4, CHAIN = PRECISE ? 1 : 64 };
+ * are.  Columns are fetched where a vector is a line: with shorter ones there are as many steps to
+ * a line, and it costs more than it gives. */
+enum {
+    AT_ONCE = PRECISE ? 1 : 2,
+    TILES = PRECISE ? 1 : 4,
+    CHAIN = PRECISE ? 1 : 64,
+    FETCHES = !PRECISE && KERNEL_BYTES == 64
+};
 
 typedef struct packed_sides {
     _Alignas(KERNEL_BYTES) element packed[AT_ONCE][TILES][CHAIN * KERNEL_ROWS];
@@ -422,7 +428,7 @@ KERNEL_INLINE void chain_tile(size_t width, size_t n, const KERNEL_CHAIN *chain,
                                   .fresh = true,
                                   .next = columns_ahead(c->b + j, step, to->b_step)};
             const left side = s != NULL ? s->of[l + k][t] : (left){c->a + i, 1, to->a_step};
-            tile(KERNEL_ROWS, width, !PRECISE, &here, side, t, beside[k], step);
+            tile(KERNEL_ROWS, width, FETCHES, &here, side, t, beside[k], step);
         }
         for (size_t r = 0; r < rows; r++)
             add_row(count, some, APART, beside[0] + r * step, fresh && l == 0,
