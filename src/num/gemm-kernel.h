@@ -363,8 +363,8 @@ KERNEL_INLINE void add_row(size_t count, size_t n, size_t apart, const element *
  * numbers lie too far from the record's before for the processor to do it.  Two chains: more panels
  * than theirs leave no room in the first-level cache, and a sum is read and written half as often
  * as by one.  In double all chains of a tile go through one correction, and factors stay where they
- * are.  Columns are fetched where a vector is a line: with shorter ones there are as many steps to
- * a line, and it costs more than it gives. */
+ * are.  Columns are fetched where a vector is a line: with shorter ones several fetches go to one
+ * line, and cost more than they give. */
 enum {
     AT_ONCE = PRECISE ? 1 : 2,
     TILES = PRECISE ? 1 : 4,

@@ -309,8 +309,15 @@ static void a_scale_that_is_a_latent_is_released_as_one(void **state)
     dp_model_free(s.m);
 }
 
+static void nothing_is_closed(const dpi_objective *o)
+{
+    for (size_t i = 0; i < o->graph.n_nodes; i++)
+        assert_false(o->graph.nodes[i].closed);
+}
+
 /* Nor is a way around a dispersion or a mean by its logarithm, which the family takes: each is
- * released as one number and nothing that it is made of. */
+ * released as one number and nothing that it is made of.  Where records are not cut off at latents
+ * logarithms are what these are made of, as without rounding. */
 static void a_dispersion_that_is_a_latent_is_released_as_one(void **state)
 {
     (void)state;
@@ -338,6 +345,11 @@ static void a_dispersion_that_is_a_latent_is_released_as_one(void **state)
         dpi_objective_free(&o);
         assert_ok(make(&s, DP_FORM_PARAMETERS, &o, &err), err.text);
         assert_int_equal(o.n_release, 4);
+        nothing_is_closed(&o);
+        dpi_objective_free(&o);
+        const dpi_objective_spec points = {.model = s.m, .cut = DP_FORM_LATENTS, .points = true};
+        assert_ok(dpi_objective_init(&o, &points, &err), err.text);
+        nothing_is_closed(&o);
         dpi_objective_free(&o);
         dp_model_free(s.guide);
         dp_model_free(s.m);
